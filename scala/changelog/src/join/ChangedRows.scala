@@ -1,5 +1,6 @@
 package io.firesteel.changelog.join
 
+import io.firesteel.changelog.fold.RowIndex
 import java.util.Arrays
 
 import org.apache.spark.sql.catalyst.expressions.UnsafeRow

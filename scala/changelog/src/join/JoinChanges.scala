@@ -1,6 +1,6 @@
 package io.firesteel.changelog.join
 
-import io.firesteel.changelog.fold.{FoldIterator, FoldLimits}
+import io.firesteel.changelog.fold.{FoldedRows, FoldIterator, FoldLimits}
 import io.firesteel.core.rows.KeyIndex
 
 import java.util.{Arrays, LinkedHashMap}

@@ -1,5 +1,6 @@
 package io.firesteel.changelog.join
 
+import io.firesteel.changelog.fold.FoldedRows
 import org.apache.spark.sql.catalyst.InternalRow
 import org.apache.spark.sql.catalyst.expressions.UnsafeRow
 

@@ -1,5 +1,6 @@
 package io.firesteel.changelog.join
 
+import io.firesteel.changelog.fold.RowIndex
 import io.firesteel.changelog.plan.JoinedSide
 
 import java.util.Arrays

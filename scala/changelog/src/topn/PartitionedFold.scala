@@ -2,6 +2,10 @@ package io.firesteel.changelog.topn
 
 import io.firesteel.changelog.fold.{FoldIterator, FoldLimits}
 import io.firesteel.core.changes.RowKind
+import io.firesteel.core.rows.KeyIndex
+
+import java.util.Arrays
+
 import org.apache.spark.sql.catalyst.InternalRow
 import org.apache.spark.sql.catalyst.expressions.UnsafeRow
 
@@ -19,52 +23,64 @@ abstract private[topn] class PartitionedFold(
     output: PlacedOutput)
   extends FoldIterator(rows, limits) {
 
-  private[this] val partitions = new java.util.LinkedHashMap[UnsafeRow, PendingRows]()
+  private[this] val hasNumbers = KeyIndex.isNumber(layout.partition)
+  private[this] val partitions = new KeyIndex(hasNumbers, layout.partition.size)
+  private[this] var changes = new Array[PendingRows](PartitionedFold.start) // by partition
   final protected val made: TopNRows = new TopNRows(layout)
   private[this] var entries = 0
   private[this] var rowBytes = 0L
 
-  /** Updates a partition's entries; returns the changes of its places. */
+  /** Updates a partition's entries; returns the changes of its places. The key is valid for the call. */
   protected def settle(partition: UnsafeRow, pending: PendingRows): Seq[PlaceChange]
 
   override protected def held: Int = entries
 
-  override protected def bytes: Long = rowBytes
+  override protected def bytes: Long = partitions.bytes + rowBytes
 
   override protected def fold(input: InternalRow): Unit = {
     val sign = if (kindAt >= 0 && RowKind.isRetraction(input.getByte(kindAt))) -1L else 1L
-    val key = made.partitionOf(input)
-    val known = partitions.get(key)
-    val pending =
-      if (known != null) known
-      else {
-        val fresh = PendingRows.of(identity)
-        partitions.put(key.copy(), fresh)
-        rowBytes += key.getSizeInBytes + 2 * FoldLimits.overhead
-        fresh
-      }
+    val pending = pendingOf(partitionOf(input))
     val (before, row) = (pending.size, made.rowOf(input))
     pending.add(row, sign)
     entries += pending.size - before
     rowBytes += (pending.size - before) * (row.getSizeInBytes + FoldLimits.overhead)
   }
 
+  private def partitionOf(input: InternalRow): Int = input match {
+    // The columns of the partition are the first ones.
+    case row: UnsafeRow if hasNumbers && !row.isNullAt(0) => partitions.of(row.getLong(0))
+    case other => partitions.of(made.partitionOf(other))
+  }
+
+  private def pendingOf(partition: Int): PendingRows = {
+    if (partition >= changes.length) changes = Arrays.copyOf(changes, 2 * partition)
+    if (changes(partition) == null) {
+      changes(partition) = PendingRows.of(identity)
+      rowBytes += FoldLimits.overhead
+    }
+    changes(partition)
+  }
+
   override protected def drain(): Iterator[InternalRow] = {
-    val all = partitions.entrySet.iterator
-    val told = new Iterator[Iterator[InternalRow]] {
-      override def hasNext: Boolean = all.hasNext
-      override def next(): Iterator[InternalRow] = {
-        val partition = all.next()
-        settle(partition.getKey, partition.getValue).iterator.map { change =>
-          output(change.placed.row, change.placed.place, change.kind)
-        }
+    val told = Iterator.range(0, partitions.size).flatMap { at =>
+      val settled = settle(partitions.key(at), changes(at))
+      changes(at) = null
+      settled.iterator.map { change =>
+        output(change.placed.row, change.placed.place, change.kind)
       }
-    }.flatten
+    }
     told.concat {
       partitions.clear()
+      changes = new Array[PendingRows](PartitionedFold.start)
       entries = 0
       rowBytes = 0L
       Iterator.empty
     }
   }
+}
+
+private object PartitionedFold {
+
+  /** Partitions for which there is room at first. */
+  private val start = 64
 }

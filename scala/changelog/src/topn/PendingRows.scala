@@ -1,6 +1,9 @@
 package io.firesteel.changelog.topn
 
-import io.firesteel.changelog.fold.Tally
+import io.firesteel.changelog.fold.FoldedRows
+
+import java.util.BitSet
+
 import org.apache.spark.sql.catalyst.expressions.UnsafeRow
 
 /** The changes of a micro-batch in one partition of a Top-N. */
@@ -23,44 +26,36 @@ private[topn] object PendingRows {
   def of(identity: RowIdentity): PendingRows =
     if (identity.hasVersions) new Versions(identity) else new Tallies
 
-  /** Inserts and retractions. Many partitions get one row in a micro-batch: that needs no map. */
+  /** Inserts and retractions. */
   final private class Tallies extends PendingRows {
-    private[this] var only: UnsafeRow = _
-    private[this] var onlyCount = 0L
-    private[this] var tallies: Tally.Map = _ // of all rows, once there are two
+    private[this] val rows = new FoldedRows
+    private[this] var stored: BitSet = _ // places of those that are in the state; none, if null
 
-    override def size: Int =
-      if (tallies != null) tallies.size else if (only == null) 0 else 1
+    override def size: Int = rows.size
 
-    override def add(row: UnsafeRow, sign: Long): Unit =
-      if (tallies != null) Tally.add(tallies, row, sign)
-      else if (only == null) {
-        only = row.copy()
-        onlyCount = sign
-      } else if (only == row) onlyCount += sign
+    override def add(row: UnsafeRow, sign: Long): Unit = rows.add(row, sign)
+
+    override def of(row: UnsafeRow, count: Long): RankedRow = {
+      val at = rows.indexOf(row)
+      if (at < 0) new RankedRow(row, count, count)
       else {
-        tallies = new Tally.Map()
-        tallies.put(only, new Tally(onlyCount))
-        only = null
-        Tally.add(tallies, row, sign)
+        if (stored == null) stored = new BitSet(rows.size)
+        stored.set(at)
+        new RankedRow(row, count, count + rows.count(at))
       }
+    }
 
-    override def of(row: UnsafeRow, count: Long): RankedRow =
-      if (tallies != null) {
-        val tally = tallies.remove(row)
-        new RankedRow(row, count, count + (if (tally == null) 0L else tally.count))
-      } else if (only != null && only == row) {
-        only = null
-        new RankedRow(row, count, count + onlyCount)
-      } else new RankedRow(row, count, count)
-
-    override def others: Seq[RankedRow] =
-      if (tallies != null) {
-        val found = Seq.newBuilder[RankedRow]
-        tallies.forEach((row, tally) => found += new RankedRow(row, 0L, tally.count))
-        found.result()
-      } else if (only == null) Nil
-      else new RankedRow(only, 0L, onlyCount) :: Nil
+    override def others: Seq[RankedRow] = {
+      val found = Seq.newBuilder[RankedRow]
+      var i = 0
+      while (i < rows.size) {
+        if (stored == null || !stored.get(i)) {
+          found += new RankedRow(rows.row(i), 0L, rows.count(i))
+        }
+        i += 1
+      }
+      found.result()
+    }
   }
 
   /** A row replaces the row with its key. */

@@ -1,5 +1,6 @@
 package io.firesteel.changelog.join
 
+import io.firesteel.changelog.fold.FoldedRows
 import io.firesteel.changelog.plan.JoinedSide
 import io.firesteel.changelog.state.{KeyedStore, MapEntries, MapStore, RowsOperator, StateEntries}
 import io.firesteel.testkit.TimedSuite

@@ -1,14 +1,14 @@
-package io.firesteel.changelog.join
+package io.firesteel.changelog.fold
 
 import java.util.Arrays
 
 import org.apache.spark.sql.catalyst.expressions.UnsafeRow
 
 /**
- * The rows of one key and side, each with the sum of its insertions less its retractions. Most keys
+ * The rows of one key, each with the sum of its insertions less its retractions. Most keys
  * have one row, which is kept without an index.
  */
-final private[join] class FoldedRows {
+final private[changelog] class FoldedRows {
   private[this] var only: UnsafeRow = _
   private[this] var onlyCount = 0L
   private[this] var index: RowIndex = _ // once there are several
@@ -82,7 +82,7 @@ final private[join] class FoldedRows {
   }
 }
 
-private[join] object FoldedRows {
+private[changelog] object FoldedRows {
 
   /** No rows, for all keys. */
   val none: FoldedRows = new FoldedRows

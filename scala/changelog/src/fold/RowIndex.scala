@@ -1,4 +1,4 @@
-package io.firesteel.changelog.join
+package io.firesteel.changelog.fold
 
 import java.util.Arrays
 
@@ -6,11 +6,11 @@ import org.apache.spark.sql.catalyst.expressions.UnsafeRow
 import org.apache.spark.unsafe.hash.Murmur3_x86_32
 
 /**
- * Places of rows in an array. Most keys of a join have a row or two, for which a scan is faster and
+ * Places of rows in an array. Most keys have a row or two, for which a scan is faster and
  * smaller than a hash table; an array of more than a few gets one. A row of hundreds of bytes takes
- * longer to hash than to join, so its hash is kept.
+ * longer to hash than to use, so its hash is kept.
  */
-final private[join] class RowIndex {
+final private[changelog] class RowIndex {
   import RowIndex._
 
   private[this] var rows = new Array[UnsafeRow](2)
@@ -86,12 +86,12 @@ final private[join] class RowIndex {
   }
 }
 
-private[join] object RowIndex {
+private[changelog] object RowIndex {
 
   /** Rows that are scanned. */
   private val scanned: Int = 8
 
-  /** The hash of a row, as in [[PackedSide]]'s buckets. */
+  /** The hash of a row, as in the buckets of the state of a join. */
   def hash(row: UnsafeRow): Int =
     Murmur3_x86_32.hashUnsafeWords(row.getBaseObject, row.getBaseOffset, row.getSizeInBytes, seed)
 
