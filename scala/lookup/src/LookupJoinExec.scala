@@ -47,7 +47,8 @@ private[lookup] final case class LookupJoinExec(
   override def connector: String = source.table.getClass.getSimpleName
 
   override def requiredChildDistribution: Seq[Distribution] = shuffle match {
-    case ShuffleDecision.Hash(_) => Seq(ClusteredDistribution(keys.filterNot(_.foldable)))
+    case ShuffleDecision.Hash(_) =>
+      Seq(ClusteredDistribution(keys.filterNot(KeyCandidate.isConstant)))
     case _ => Seq(UnspecifiedDistribution)
   }
 

@@ -58,9 +58,13 @@ private[lookup] final case class KeyCandidate(
 
 private[lookup] object KeyCandidate {
 
-  /** Whether all rows have one value, also where Spark is not to know that. */
-  def isConstant(value: Expression): Boolean =
-    value.transform { case tagged: TaggingExpression => tagged.child }.foldable
+  /** Whether all rows have one value, also where Spark's optimizer is not to know that. */
+  def isConstant(value: Expression): Boolean = known(value).foldable
+
+  /** The same with constants that look like ones. */
+  def known(expression: Expression): Expression = expression.transformUp {
+    case tagged: TaggingExpression if tagged.child.foldable => tagged.child
+  }
 }
 
 private[lookup] object LookupQuery extends PredicateHelper {
@@ -122,12 +126,12 @@ private[lookup] object LookupQuery extends PredicateHelper {
     }
   }
 
-  /** Conditions on the dimension that the keys do not imply. */
+  /** Conditions on the dimension that the keys do not imply, as connectors may be told them. */
   def ownFilters(query: LookupQuery, keys: Seq[KeyCandidate]): Seq[Expression] =
     query.filters.filterNot {
       case IsNotNull(column: Attribute) => keys.exists(_.column.exprId == column.exprId)
       case _ => false
-    }
+    }.map(KeyCandidate.known)
 
   /** The part of the join's condition that the keys do not cover. */
   def residual(query: LookupQuery, keys: Seq[KeyCandidate]): Option[Expression] = {

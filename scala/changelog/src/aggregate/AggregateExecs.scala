@@ -27,12 +27,14 @@ import org.apache.spark.sql.firesteel.PartitionRows
  * Memory: [[ChangelogConf.MAX_BUFFERED_ROWS]] groups and values; at that limit it emits its partial
  * results and continues.
  *
+ * @param same for each argument the number of its value, see [[PartialValues]]
  * @param sessions if the groups are sessions: the number of the call that is their end, and the
  *   watermark by which rows are late
  */
 final private[changelog] case class PartialAggregateExec(
     keys: Seq[Attribute],
     arguments: Seq[Attribute],
+    same: Seq[Int],
     functions: Seq[Expression],
     distinct: Seq[Boolean],
     kindIn: Option[Attribute],
@@ -68,7 +70,7 @@ final private[changelog] case class PartialAggregateExec(
       val limits = FoldLimits.ofThisTask(limit)
       def partial =
         if (isNeighbour) new AdjacentPartial(rows, layout, kindAt)
-        else new PartialAggregate(rows, limits, layout, kindAt)
+        else new PartialAggregate(rows, limits, layout, same, kindAt)
       ends.fold[Iterator[InternalRow]](partial) {
         case (endAt, late) => new PartialSessions(rows, limits, layout, endAt, late)
       }.map { row =>

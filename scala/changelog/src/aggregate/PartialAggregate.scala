@@ -13,12 +13,14 @@ import org.apache.spark.sql.catalyst.expressions.{BoundReference, UnsafeRow}
 /**
  * Folds the rows of a task by group, below the exchange, into partial results.
  *
+ * @param same see [[PartialValues]]
  * @param kindAt place of a row's kind; -1 for an insert-only input
  */
 final private[changelog] class PartialAggregate(
     rows: Iterator[InternalRow],
     limits: FoldLimits,
     layout: AggregateLayout,
+    same: Seq[Int],
     kindAt: Int)
   extends FoldIterator(rows, limits) {
 
@@ -27,7 +29,7 @@ final private[changelog] class PartialAggregate(
   }
   private[this] val groups = new KeyIndex(KeyIndex.isNumber(keys), keys.size)
   private[this] val states = ArrayBuffer.empty[GroupState]
-  private[this] val values = new PartialValues(layout)
+  private[this] val values = new PartialValues(layout, same)
   private[this] val made = new AggregateRows(layout)
   private[this] var taken = 0L // bytes of the rows in growing buffers, an upper bound
 

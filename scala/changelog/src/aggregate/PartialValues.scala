@@ -1,20 +1,30 @@
 package io.firesteel.changelog.aggregate
 
 import io.firesteel.changelog.fold.{PackedValues, ValueTallies}
-import io.firesteel.core.rows.ColumnProjection
+import io.firesteel.core.rows.{ColumnProjection, KeyIndex}
 
 import org.apache.spark.sql.catalyst.InternalRow
-import org.apache.spark.sql.catalyst.expressions.{BoundReference, UnsafeRow}
+import org.apache.spark.sql.catalyst.expressions.{Alias, Attribute, BoundReference, Expression, If, Literal, UnsafeRow}
+import org.apache.spark.sql.catalyst.plans.logical.{LogicalPlan, Project}
 
-/** The values of sets in the rows of a task. Sets that differ by their filters share their values. */
-final private[aggregate] class PartialValues(layout: AggregateLayout) {
+/**
+ * The values of sets in the rows of a task. Sets that have the same value of each row, or none, share
+ * it: those of `DISTINCT`s that differ by their filters.
+ *
+ * @param same for each argument the number of its value: arguments with the same one have the same
+ *   value in a row, or are null
+ */
+final private[aggregate] class PartialValues(layout: AggregateLayout, same: Seq[Int]) {
   import PartialValues._
 
   private[this] val shared: Array[Shared] =
     layout.sets.indices.groupBy { set =>
       val of = layout.sets(set)
-      (of.columns, of.types, of.keepsNulls)
-    }.values.toArray.sortBy(_.head).map(sets => new Shared(layout, sets.toArray))
+      val values =
+        if (of.keepsNulls) of.columns else of.columns.map(at => same(at - layout.numKeys))
+      (values, of.types, of.keepsNulls)
+    }.values.flatMap(_.grouped(mostSets)).toArray.sortBy(_.head)
+      .map(sets => new Shared(layout, sets.toArray))
 
   /** Number of values. */
   def size: Int = {
@@ -52,43 +62,72 @@ final private[aggregate] class PartialValues(layout: AggregateLayout) {
   def clear(): Unit = shared.foreach(_.tallies.clear())
 }
 
-private object PartialValues {
+private[changelog] object PartialValues {
+
+  /**
+   * For each argument of an aggregate the number of its value: `x` and `if(f, x, null)`, as which a
+   * call with a `FILTER` reads its argument, have the same one.
+   *
+   * @param input the projection that computes the arguments, if there is one
+   */
+  def same(arguments: Seq[Attribute], input: LogicalPlan): Seq[Int] = {
+    val values = arguments.map(valueOf(_, input).canonicalized)
+    values.map(values.indexOf(_))
+  }
+
+  private def valueOf(column: Attribute, input: LogicalPlan): Expression = input match {
+    case Project(columns, _) =>
+      columns.find(_.exprId == column.exprId) match {
+        case Some(Alias(If(_, value, Literal(null, _)), _)) if value.deterministic => value
+        case Some(Alias(value, _)) if value.deterministic => value
+        case _ => column
+      }
+    case _ => column
+  }
 
   /** A row between the halves has values of at most so many entries of the store. */
   private val bucketsPerRow = 16
 
-  final private class Shared(layout: AggregateLayout, sets: Array[Int]) {
+  /** A value has a number for each set that shares it, also for those that it is not in. */
+  private val mostSets = 8
+
+  final private[aggregate] class Shared(layout: AggregateLayout, sets: Array[Int]) {
     private[this] val first = layout.sets(sets.head)
-    private[this] val columns = first.columns.toArray
+    private[this] val columns = sets.map(set => layout.sets(set).columns.toArray)
     private[this] val filters = sets.map(set => layout.sets(set).filter.getOrElse(-1))
-    private[this] val toValue = ColumnProjection(first.columns.zip(first.types).map {
-      case (column, t) => BoundReference(column, t, nullable = true)
-    })
+    private[this] val isWord = first.isNumber && KeyIndex.fillsWord(first.types.head)
+    private[this] val toValue = columns.map { places =>
+      ColumnProjection(places.toSeq.zip(first.types).map { case (column, t) =>
+        BoundReference(column, t, nullable = true)
+      })
+    }
 
     val tallies = new ValueTallies(first.isNumber, sets.length)
 
-    def add(group: Int, row: InternalRow, sign: Int): Unit =
-      if (first.keepsNulls || hasAll(row)) {
-        var (entry, i) = (-1, 0)
-        while (i < filters.length) {
-          if (filters(i) < 0 || (!row.isNullAt(filters(i)) && row.getBoolean(filters(i)))) {
-            if (entry < 0) entry = entryOf(group, row)
-            tallies.addTo(entry, sign.toLong, i)
-          }
-          i += 1
+    def add(group: Int, row: InternalRow, sign: Int): Unit = {
+      var (entry, i) = (-1, 0)
+      while (i < filters.length) {
+        if (counts(row, i)) {
+          if (entry < 0) entry = entryOf(group, row, i)
+          tallies.addTo(entry, sign.toLong, i)
         }
+        i += 1
       }
-
-    private def hasAll(row: InternalRow): Boolean = {
-      var i = 0
-      while (i < columns.length && !row.isNullAt(columns(i))) i += 1
-      i == columns.length
     }
 
-    private def entryOf(group: Int, row: InternalRow): Int = row match {
-      case unsafe: UnsafeRow if first.isNumber =>
-        tallies.ofNumber(group, unsafe.getLong(columns(0)))
-      case other => tallies.of(group, toValue(other))
+    private def counts(row: InternalRow, i: Int): Boolean =
+      (filters(i) < 0 || (!row.isNullAt(filters(i)) && row.getBoolean(filters(i)))) &&
+        (first.keepsNulls || hasAll(row, columns(i)))
+
+    private def hasAll(row: InternalRow, places: Array[Int]): Boolean = {
+      var i = 0
+      while (i < places.length && !row.isNullAt(places(i))) i += 1
+      i == places.length
+    }
+
+    private def entryOf(group: Int, row: InternalRow, i: Int): Int = row match {
+      case unsafe: UnsafeRow if isWord => tallies.ofNumber(group, unsafe.getLong(columns(i)(0)))
+      case other => tallies.of(group, toValue(i)(other))
     }
 
     def packed(groups: Int)(made: (Int, Int, Array[Byte]) => InternalRow): Iterator[InternalRow] = {

@@ -134,7 +134,7 @@ final private[changelog] class ValueTallies(val isNumber: Boolean, tallies: Int 
   }
 
   def clear(): Unit = {
-    if (table.length > keptSlots) {
+    if (table.length > keptSlots || words.length > keptWords) {
       table = new Array[Int](initialSlots)
       resize(initialEntries)
     } else Arrays.fill(table, 0)
@@ -176,6 +176,7 @@ private[changelog] object ValueTallies {
   private val initialSlots = 256
   private val initialEntries = 64
   private val keptSlots = 1 << 16
+  private val keptWords = 1 << 18
   private val rowOverhead = 64L // two objects and a reference
 
   private def headOf(hash: Int, group: Int): Long = hash.toLong << 32 | group

@@ -32,7 +32,7 @@ final private[join] class JoinInput(side: JoinedSide, in: Seq[Attribute], kindAt
   private[this] val toKey = ColumnProjection(side.keys, in)
   private[this] val toRow = ColumnProjection(side.stored, in)
   private[this] val numberAt = side.keys match {
-    case Seq(column: Attribute) if KeyIndex.isNumber(side.keys) =>
+    case Seq(column: Attribute) if KeyIndex.fillsWord(column.dataType) =>
       in.indexWhere(_.exprId == column.exprId)
     case _ => -1
   }

@@ -1,6 +1,6 @@
 package io.firesteel.changelog.rules
 
-import io.firesteel.changelog.aggregate.{AggregateExecs, ChangelogAggregateExec, PartialAggregateExec}
+import io.firesteel.changelog.aggregate.{AggregateExecs, ChangelogAggregateExec, PartialAggregateExec, PartialValues}
 import io.firesteel.changelog.complete.ChangelogTableExec
 import io.firesteel.changelog.filter.ChangelogFilterExec
 import io.firesteel.changelog.held.{ClosedRowsExec, HeldRowsExec, HeldSessionsExec, WholeUnionExec}
@@ -170,9 +170,14 @@ object PlanChangelog extends SparkStrategy {
         node.gap.nonEmpty)
     val end = node.results.indexWhere(result => node.closedBy.exists(_.exprId == result.exprId))
     val read = project(node.keys ++ node.arguments ++ kindIn, node.child)
+    val computed = node.child match {
+      case same: AnalyzedColumns => same.child
+      case other => other
+    }
     val partial = PartialAggregateExec(
       node.keys,
       node.arguments,
+      PartialValues.same(node.arguments, computed),
       node.functions,
       node.distinct,
       kindIn,

@@ -23,8 +23,10 @@ abstract private[topn] class PartitionedFold(
     output: PlacedOutput)
   extends FoldIterator(rows, limits) {
 
-  private[this] val hasNumbers = KeyIndex.isNumber(layout.partition)
-  private[this] val partitions = new KeyIndex(hasNumbers, layout.partition.size)
+  private[this] val partitions =
+    new KeyIndex(KeyIndex.isNumber(layout.partition), layout.partition.size)
+  private[this] val isWord =
+    layout.partition.size == 1 && KeyIndex.fillsWord(layout.partition.head.dataType)
   private[this] var changes = new Array[PendingRows](PartitionedFold.start) // by partition
   final protected val made: TopNRows = new TopNRows(layout)
   private[this] var entries = 0
@@ -48,7 +50,7 @@ abstract private[topn] class PartitionedFold(
 
   private def partitionOf(input: InternalRow): Int = input match {
     // The columns of the partition are the first ones.
-    case row: UnsafeRow if hasNumbers && !row.isNullAt(0) => partitions.of(row.getLong(0))
+    case row: UnsafeRow if isWord && !row.isNullAt(0) => partitions.of(row.getLong(0))
     case other => partitions.of(made.partitionOf(other))
   }
 

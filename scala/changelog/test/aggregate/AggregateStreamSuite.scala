@@ -2,6 +2,7 @@ package io.firesteel.changelog.aggregate
 
 import io.firesteel.changelog.{ChangelogStream, ChangelogSuite}
 import org.apache.spark.sql.Row
+import org.apache.spark.sql.firesteel.lastBatchOf
 
 /** Aggregates, over rows that come and over rows that change. */
 class AggregateStreamSuite extends ChangelogSuite {
@@ -123,12 +124,32 @@ class AggregateStreamSuite extends ChangelogSuite {
     assertFollows(
       words,
       """SELECT c, count_if(s > 3) AS i, bool_and(s > 3) AS b, count(c, m) AS two,
-        |  count(DISTINCT m, s) AS pairs, avg(s) FILTER (WHERE m > 0) AS a
+        |  count(DISTINCT m, s) AS pairs, avg(s) FILTER (WHERE m > 0) AS a,
+        |  count(DISTINCT m) AS ms, count(DISTINCT m) FILTER (WHERE s > 3) AS some,
+        |  sum(DISTINCT m) FILTER (WHERE s < 5) AS low, count(DISTINCT word) AS words,
+        |  count(DISTINCT word) FILTER (WHERE m > 1) AS known
         |FROM (SELECT word, count(*) AS c, sum(n) AS s, max(n) AS m FROM {t} GROUP BY word)
         |GROUP BY c""".stripMargin,
       Seq(some("a", "b", "a", "c"), some("b", "b"), some("c", "c", "a")),
       restarts = Set(1)
     )
+  }
+
+  test("DISTINCTs that differ by their FILTER share their values below the exchange") {
+    val fed = stream(
+      words,
+      "SELECT word, count(DISTINCT n) AS a, count(DISTINCT n) FILTER (WHERE n > 1) AS b, " +
+        "sum(DISTINCT n) FILTER (WHERE n < 3) AS c, count(DISTINCT n + 1) AS d FROM {t} GROUP BY word"
+    )
+    try {
+      fed.start()
+      Seq(some("a", "b", "a", "c"), some("b", "b")).foreach(fed.feed)
+      fed.difference.foreach(fail(_))
+      val same = lastBatchOf(fed.running).get.executedPlan.collect {
+        case partial: PartialAggregateExec => partial.same
+      }
+      assert(same == Seq(Seq(0, 0, 0, 3)), lastBatchOf(fed.running).get.optimizedPlan)
+    } finally fed.stop()
   }
 
   test("ROLLUP, expressions as keys and a window of time are groups like others") {

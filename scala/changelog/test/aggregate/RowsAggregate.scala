@@ -33,7 +33,8 @@ private[aggregate] object RowsAggregate {
     val (expressions, read) = AggregateExecs.resultColumns(attributes, functions.map(_._1))
     val kindAt = if (retracting) columns.size + arguments.size else -1
     val task = StatefulTask.ofOne { (entries, _, rows) =>
-      val partial = new PartialAggregate(rows, Granted.entries(limits._1), layout, kindAt)
+      val partial =
+        new PartialAggregate(rows, Granted.entries(limits._1), layout, arguments.indices, kindAt)
       new FinalAggregate(
         partial,
         Granted.entries(limits._2),

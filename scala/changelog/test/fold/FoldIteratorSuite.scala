@@ -66,7 +66,7 @@ class FoldIteratorSuite extends TimedSuite {
     def parts(bytes: Long): Int = {
       val input = Iterator.tabulate(10000)(i => toRow(InternalRow(0L, i.toLong)): InternalRow)
       val limits = FoldLimits(Int.MaxValue, new Granted(bytes))
-      new PartialAggregate(input, limits, layout, kindAt = -1).size
+      new PartialAggregate(input, limits, layout, same = Seq(0), kindAt = -1).size
     }
     assert(parts(Long.MaxValue) == 1)
     assert(parts(100000L) >= 2, "10,000 rows of 24 bytes")

@@ -17,14 +17,14 @@ class ValueTalliesSuite extends AnyFunSuite {
     if (isNumber) toNumber(InternalRow(value))
     else toText(InternalRow(UTF8String.fromString("v" * (value % 19).abs.toInt), value))
 
-  private def all(values: ValueTallies, groups: Int): Map[(Int, Long), Long] = {
+  private def all(values: ValueTallies, groups: Int, tally: Int = 0): Map[(Int, Long), Long] = {
     val (order, starts) = values.byGroup(groups)
     (for {
       group <- 0 until groups
       at <- starts(group) until starts(group + 1)
       value =
         if (values.isNumber) values.number(order(at)) else values.row(order(at)).getLong(1)
-    } yield (group, value) -> values.count(order(at))).toMap
+    } yield (group, value) -> values.count(order(at), tally)).toMap
   }
 
   private val changes: Gen[Seq[(Int, Long, Long)]] = Gen.choose(0, 2000).flatMap { n =>
@@ -45,11 +45,18 @@ class ValueTalliesSuite extends AnyFunSuite {
 
   Seq(true, false).foreach { isNumber =>
     test(s"tallies are a map's, and again after clear, numbers: $isNumber") {
-      val values = new ValueTallies(isNumber)
+      val values = new ValueTallies(isNumber, tallies = 2)
       check(Prop.forAllNoShrink(changes) { added =>
         values.clear()
-        added.foreach { case (g, v, c) => values.add(g, row(v, isNumber), c) }
-        all(values, 4) == added.groupMapReduce(a => (a._1, a._2))(_._3)(_ + _)
+        added.foreach { case (g, v, c) =>
+          val entry = values.of(g, row(v, isNumber))
+          Seq(0, 1).foreach(tally => if (v % 3 != tally) values.addTo(entry, c, tally))
+        }
+        Seq(0, 1).forall { tally =>
+          all(values, 4, tally) == added.groupMapReduce(a => (a._1, a._2)) { case (_, v, c) =>
+            if (v % 3 != tally) c else 0L
+          }(_ + _)
+        }
       })
     }
 
