@@ -59,11 +59,14 @@ private[lookup] final case class KeyCandidate(
 private[lookup] object KeyCandidate {
 
   /** Whether all rows have one value, also where Spark's optimizer is not to know that. */
-  def isConstant(value: Expression): Boolean = known(value).foldable
-
-  /** The same with constants that look like ones. */
-  def known(expression: Expression): Expression = expression.transformUp {
+  def isConstant(value: Expression): Boolean = value.transformUp {
     case tagged: TaggingExpression if tagged.child.foldable => tagged.child
+  }.foldable
+
+  /** Whether a constant is hidden from Spark's optimizer: the next micro-batch may have another. */
+  def hidesConstant(condition: Expression): Boolean = condition.exists {
+    case tagged: TaggingExpression => tagged.child.foldable
+    case _ => false
   }
 }
 
@@ -126,12 +129,12 @@ private[lookup] object LookupQuery extends PredicateHelper {
     }
   }
 
-  /** Conditions on the dimension that the keys do not imply, as connectors may be told them. */
+  /** Conditions on the dimension that the keys do not imply. */
   def ownFilters(query: LookupQuery, keys: Seq[KeyCandidate]): Seq[Expression] =
     query.filters.filterNot {
       case IsNotNull(column: Attribute) => keys.exists(_.column.exprId == column.exprId)
       case _ => false
-    }.map(KeyCandidate.known)
+    }
 
   /** The part of the join's condition that the keys do not cover. */
   def residual(query: LookupQuery, keys: Seq[KeyCandidate]): Option[Expression] = {

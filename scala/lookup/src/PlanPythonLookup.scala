@@ -130,10 +130,14 @@ private[lookup] object PlanPythonLookup extends PredicateHelper {
     )
   }
 
-  /** The filters that a connector may apply itself. The text of a subquery lacks its result. */
+  /**
+   * The filters that a connector may apply itself. The text of a subquery lacks its result, and that
+   * of a hidden constant is none that a connector knows.
+   */
   private def told(filters: Option[Expression]): Seq[String] =
     filters.toSeq
       .flatMap(splitConjunctivePredicates)
       .filterNot(_.exists(_.isInstanceOf[PlanExpression[_]]))
+      .filterNot(KeyCandidate.hidesConstant)
       .map(_.sql)
 }

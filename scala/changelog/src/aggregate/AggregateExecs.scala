@@ -59,6 +59,7 @@ final private[changelog] case class PartialAggregateExec(
       AggregateExecs.layout(keys, functions, distinct, kindIn, panes, sessions.nonEmpty)
     val kindAt = if (kindIn.isEmpty) -1 else keys.size + arguments.size
     val (limit, out) = (conf.getConf(ChangelogConf.MAX_BUFFERED_ROWS), longMetric("numOutputRows"))
+    val values = same // a task has no operator
     val ends = sessions.map { case (call, watermark) =>
       val column = functions(call).collectFirst { case place: BoundReference => place.ordinal }.get
       (keys.size + column, AggregateExecs.lateUntil(watermark))
@@ -70,7 +71,7 @@ final private[changelog] case class PartialAggregateExec(
       val limits = FoldLimits.ofThisTask(limit)
       def partial =
         if (isNeighbour) new AdjacentPartial(rows, layout, kindAt)
-        else new PartialAggregate(rows, limits, layout, same, kindAt)
+        else new PartialAggregate(rows, limits, layout, values, kindAt)
       ends.fold[Iterator[InternalRow]](partial) {
         case (endAt, late) => new PartialSessions(rows, limits, layout, endAt, late)
       }.map { row =>

@@ -1,7 +1,7 @@
 package io.firesteel.changelog.aggregate
 
 import io.firesteel.changelog.fold.{PackedValues, ValueTallies}
-import io.firesteel.core.rows.{ColumnProjection, KeyIndex}
+import io.firesteel.core.rows.{ColumnProjection, WordColumn}
 
 import org.apache.spark.sql.catalyst.InternalRow
 import org.apache.spark.sql.catalyst.expressions.{Alias, Attribute, BoundReference, Expression, If, Literal, UnsafeRow}
@@ -71,7 +71,10 @@ private[changelog] object PartialValues {
    * @param input the projection that computes the arguments, if there is one
    */
   def same(arguments: Seq[Attribute], input: LogicalPlan): Seq[Int] = {
-    val values = arguments.map(valueOf(_, input).canonicalized)
+    // Not the canonical form, in which a sum of floats in another order is the same.
+    val values = arguments.map(valueOf(_, input).transform { case column: Attribute =>
+      column.canonicalized
+    })
     values.map(values.indexOf(_))
   }
 
@@ -95,7 +98,7 @@ private[changelog] object PartialValues {
     private[this] val first = layout.sets(sets.head)
     private[this] val columns = sets.map(set => layout.sets(set).columns.toArray)
     private[this] val filters = sets.map(set => layout.sets(set).filter.getOrElse(-1))
-    private[this] val isWord = first.isNumber && KeyIndex.fillsWord(first.types.head)
+    private[this] val words = columns.map(places => WordColumn.of(places.toSeq, first.types))
     private[this] val toValue = columns.map { places =>
       ColumnProjection(places.toSeq.zip(first.types).map { case (column, t) =>
         BoundReference(column, t, nullable = true)
@@ -126,7 +129,8 @@ private[changelog] object PartialValues {
     }
 
     private def entryOf(group: Int, row: InternalRow, i: Int): Int = row match {
-      case unsafe: UnsafeRow if isWord => tallies.ofNumber(group, unsafe.getLong(columns(i)(0)))
+      case unsafe: UnsafeRow if first.isNumber && words(i) != null =>
+        tallies.ofNumber(group, words(i)(unsafe))
       case other => tallies.of(group, toValue(i)(other))
     }
 

@@ -65,13 +65,17 @@ final private[join] class JoinChanges(
   }
 
   /** The rows of a row's key and side. */
-  private def foldedOf(input: JoinInput, row: InternalRow): FoldedRows =
-    if (input.hasNumber(row)) foldedOf(keys.of(input.numberOf(row)), KeyIndex.numberBytes)
-    else {
-      val key = input.keyOf(row)
-      if (input.matchesNothing(key)) aloneOf(rows.of, key)
-      else foldedOf(keys.of(key), key.getSizeInBytes)
+  private def foldedOf(input: JoinInput, row: InternalRow): FoldedRows = {
+    val number = input.numberKey
+    row match {
+      case unsafe: UnsafeRow if number != null && !number.isNull(unsafe) =>
+        foldedOf(keys.of(number(unsafe)), KeyIndex.numberBytes)
+      case other =>
+        val key = input.keyOf(other)
+        if (input.matchesNothing(key)) aloneOf(rows.of, key)
+        else foldedOf(keys.of(key), key.getSizeInBytes)
     }
+  }
 
   private def foldedOf(at: Int, keyBytes: Int): FoldedRows = {
     if (at >= folds(0).length) {

@@ -1,6 +1,6 @@
 package io.firesteel.changelog.join
 
-import io.firesteel.core.rows.{ColumnProjection, KeyIndex}
+import io.firesteel.core.rows.{ColumnProjection, WordColumn}
 import io.firesteel.changelog.plan.JoinedSide
 import io.firesteel.core.changes.RowKind
 import org.apache.spark.sql.catalyst.InternalRow
@@ -31,11 +31,6 @@ final private[join] class TwoInputs(
 final private[join] class JoinInput(side: JoinedSide, in: Seq[Attribute], kindAt: Int) {
   private[this] val toKey = ColumnProjection(side.keys, in)
   private[this] val toRow = ColumnProjection(side.stored, in)
-  private[this] val numberAt = side.keys match {
-    case Seq(column: Attribute) if KeyIndex.fillsWord(column.dataType) =>
-      in.indexWhere(_.exprId == column.exprId)
-    case _ => -1
-  }
   private[this] val strict = side.nullsMatchNothing.toArray
 
   /** Whether no row is taken back. */
@@ -44,12 +39,12 @@ final private[join] class JoinInput(side: JoinedSide, in: Seq[Attribute], kindAt
   /** Whether a row replaces all of its key that came before it. */
   val replaces: Boolean = side.replaces
 
-  /** Whether the key of a row is a number in a column, which a projection would only copy. */
-  def hasNumber(row: InternalRow): Boolean =
-    numberAt >= 0 && row.isInstanceOf[UnsafeRow] && !row.isNullAt(numberAt)
-
-  /** The key of a row that [[hasNumber]], as [[io.firesteel.core.rows.KeyIndex]] has it. */
-  def numberOf(row: InternalRow): Long = row.getLong(numberAt)
+  /** The column of a key that is a number; null if the key is none, or not a column. */
+  val numberKey: WordColumn = side.keys match {
+    case Seq(column: Attribute) =>
+      WordColumn.of(Seq(in.indexWhere(_.exprId == column.exprId)), Seq(column.dataType))
+    case _ => null
+  }
 
   def keyOf(row: InternalRow): UnsafeRow = toKey(row)
 

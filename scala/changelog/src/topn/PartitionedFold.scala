@@ -2,7 +2,7 @@ package io.firesteel.changelog.topn
 
 import io.firesteel.changelog.fold.{FoldIterator, FoldLimits}
 import io.firesteel.core.changes.RowKind
-import io.firesteel.core.rows.KeyIndex
+import io.firesteel.core.rows.{KeyIndex, WordColumn}
 
 import java.util.Arrays
 
@@ -25,8 +25,9 @@ abstract private[topn] class PartitionedFold(
 
   private[this] val partitions =
     new KeyIndex(KeyIndex.isNumber(layout.partition), layout.partition.size)
-  private[this] val isWord =
-    layout.partition.size == 1 && KeyIndex.fillsWord(layout.partition.head.dataType)
+  // The columns of the partition are the first ones.
+  private[this] val word =
+    WordColumn.of(layout.partition.indices, layout.partition.map(_.dataType))
   private[this] var changes = new Array[PendingRows](PartitionedFold.start) // by partition
   final protected val made: TopNRows = new TopNRows(layout)
   private[this] var entries = 0
@@ -49,8 +50,7 @@ abstract private[topn] class PartitionedFold(
   }
 
   private def partitionOf(input: InternalRow): Int = input match {
-    // The columns of the partition are the first ones.
-    case row: UnsafeRow if isWord && !row.isNullAt(0) => partitions.of(row.getLong(0))
+    case row: UnsafeRow if word != null && !word.isNull(row) => partitions.of(word(row))
     case other => partitions.of(made.partitionOf(other))
   }
 

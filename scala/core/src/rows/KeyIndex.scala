@@ -65,12 +65,6 @@ private[firesteel] object KeyIndex {
     case other => UnsafeRow.isFixedLength(other)
   }
 
-  /**
-   * Whether each of the eight bytes of a field belongs to a value of this type. Of a smaller one the
-   * others are zeros in Spark's rows; a row of another engine may have the sign there.
-   */
-  def fillsWord(dataType: DataType): Boolean = fitsWord(dataType) && dataType.defaultSize == 8
-
   /** An integer as the eight bytes of a field. */
   def word(integer: Int): Long =
     if (isBigEndian) integer.toLong << 32 else integer & 0xffffffffL
