@@ -1,6 +1,6 @@
 package io.firesteel.skew
 
-import org.apache.spark.sql.catalyst.expressions.{Alias, Attribute, AttributeMap, AttributeSet, Expression, NamedExpression, PredicateHelper}
+import org.apache.spark.sql.catalyst.expressions.{Alias, Attribute, AttributeMap, AttributeSet, Expression, ExpressionSet, NamedExpression, PredicateHelper}
 import org.apache.spark.sql.catalyst.expressions.aggregate.AggregateExpression
 import org.apache.spark.sql.catalyst.plans.logical.{Aggregate, Filter, LogicalPlan, Project}
 
@@ -33,6 +33,9 @@ private[skew] final case class GlobalBranch(
   /** The expressions that are evaluated on rows. */
   def onRows: Seq[Expression] =
     conditions ++ calls.flatMap(call => call.aggregateFunction.children ++ call.filter)
+
+  /** The same for branches over one input with the same filter. */
+  def filter: ExpressionSet = ExpressionSet(conditions)
 
   def columnsRead: AttributeSet = AttributeSet(onRows)
 

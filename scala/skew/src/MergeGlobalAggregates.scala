@@ -1,7 +1,7 @@
 package io.firesteel.skew
 
 import io.firesteel.core.decide.{Decisions, Fired}
-import org.apache.spark.sql.catalyst.expressions.{Attribute, ExpressionSet, NamedExpression}
+import org.apache.spark.sql.catalyst.expressions.{Attribute, NamedExpression}
 import org.apache.spark.sql.catalyst.plans.InnerLike
 import org.apache.spark.sql.catalyst.plans.logical.{Join, LogicalPlan, Project}
 import org.apache.spark.sql.catalyst.rules.Rule
@@ -127,7 +127,7 @@ object MergeGlobalAggregates extends Rule[LogicalPlan] {
   }
 
   private def reportFired(merged: LogicalPlan, branches: Seq[GlobalBranch]): Unit = {
-    val filters = branches.map(branch => ExpressionSet(branch.conditions)).distinct.size
+    val filters = branches.map(_.filter).distinct.size
     // All nodes above the input.
     val made = Iterator.iterate[LogicalPlan](merged)(_.children.head)
       .takeWhile(_ ne branches.head.input)

@@ -51,7 +51,7 @@ private[skew] object MergeSource {
    * `count(*)`, a file's own count may answer it.
    */
   private def unlessCheapColumns(branches: Seq[GlobalBranch]): Option[Decline] =
-    if (branches.map(branch => ExpressionSet(branch.conditions)).distinct.size == 1) None
+    if (branches.map(_.filter).distinct.size == 1) None
     else if (isStored(branches.head.input) && branches.count(_.columnsRead.nonEmpty) == 1) {
       val read = branches.flatMap(_.columnsRead)
       Some(MergeDecline.OtherColumns(read.map(_.name).mkString(", ")))

@@ -37,7 +37,7 @@ private[skew] object MergedAggregate {
   private def merged(branches: Seq[GlobalBranch]): Aggregate = {
     val input = branches.head.input
     val apart = takenApart(branches)
-    val conditions = branches.map(branch => ExpressionSet(branch.conditions))
+    val conditions = branches.map(_.filter)
     if (conditions.distinct.size == 1) {
       // All filters are equal: one serves all branches.
       val rows = branches.head.conditions.reduceOption(And).fold(input)(Filter(_, input))
@@ -48,7 +48,7 @@ private[skew] object MergedAggregate {
     } else {
       val marks = marksOf(branches)
       val results = branches.flatMap { branch =>
-        marks.get(ExpressionSet(branch.conditions)).fold(branch.results.map(apart)) { mark =>
+        marks.get(branch.filter).fold(branch.results.map(apart)) { mark =>
           branch.results.map(onlyOf(mark.toAttribute, _))
         }
       }
@@ -84,11 +84,11 @@ private[skew] object MergedAggregate {
   private def marksOf(branches: Seq[GlobalBranch]): Map[ExpressionSet, Alias] =
     branches
       .filter(_.conditions.nonEmpty)
-      .distinctBy(branch => ExpressionSet(branch.conditions))
+      .distinctBy(_.filter)
       .zipWithIndex
       .map { case (branch, at) =>
         val mark = Alias(new BranchFilter(branch.conditions).exact, f"branch_${at + 1}%03d")()
-        ExpressionSet(branch.conditions) -> mark
+        branch.filter -> mark
       }
       .toMap
 

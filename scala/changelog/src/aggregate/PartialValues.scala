@@ -98,7 +98,9 @@ private[changelog] object PartialValues {
     private[this] val first = layout.sets(sets.head)
     private[this] val columns = sets.map(set => layout.sets(set).columns.toArray)
     private[this] val filters = sets.map(set => layout.sets(set).filter.getOrElse(-1))
-    private[this] val words = columns.map(places => WordColumn.of(places.toSeq, first.types))
+    private[this] val words = columns.map { places =>
+      if (first.isNumber) WordColumn.of(places.toSeq, first.types) else null
+    }
     private[this] val toValue = columns.map { places =>
       ColumnProjection(places.toSeq.zip(first.types).map { case (column, t) =>
         BoundReference(column, t, nullable = true)
@@ -129,25 +131,23 @@ private[changelog] object PartialValues {
     }
 
     private def entryOf(group: Int, row: InternalRow, i: Int): Int = row match {
-      case unsafe: UnsafeRow if first.isNumber && words(i) != null =>
-        tallies.ofNumber(group, words(i)(unsafe))
+      case unsafe: UnsafeRow if words(i) != null => tallies.ofNumber(group, words(i)(unsafe))
       case other => tallies.of(group, toValue(i)(other))
     }
 
     def packed(groups: Int)(made: (Int, Int, Array[Byte]) => InternalRow): Iterator[InternalRow] = {
       val (order, starts) = tallies.byGroup(groups)
+      val kept = new Array[Int](order.length) // of one group and tally at a time
       val perRow = first.perBucket * bucketsPerRow
       for {
         tally <- sets.indices.iterator
         group <- Iterator.range(0, groups)
-        (from, until) = (
-          starts(group),
-          tallies.dropZeros(order, starts(group), starts(group + 1), tally))
-        at <- Iterator.range(from, until, perRow)
+        n = tallies.present(order, starts(group), starts(group + 1), tally, kept)
+        at <- Iterator.range(0, n, perRow)
       } yield made(
         group,
         sets(tally),
-        PackedValues.pack(tallies, order, at, math.min(at + perRow, until), tally))
+        PackedValues.pack(tallies, kept, at, math.min(at + perRow, n), tally))
     }
   }
 }

@@ -102,9 +102,6 @@ private[changelog] object ChangelogErrors {
     "name" -> name,
     "inputs" -> inputs.mkString(", "))
 
-  /** @param hint the name of a hint at a join */
-  def hintOnSparks(hint: String): Throwable = analysis("HINT_ON_SPARKS_JOIN", "hint" -> hint)
-
   def stateMismatch(operator: String, differences: Seq[String]): Throwable =
     analysis(
       "STATE_MISMATCH",

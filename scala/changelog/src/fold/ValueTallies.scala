@@ -45,19 +45,18 @@ final private[changelog] class ValueTallies(val isNumber: Boolean, tallies: Int 
 
   private def groupOf(entry: Int): Int = words(entry * width).toInt
 
-  /** Adds to the tally of a value of a group; a new row is copied. */
-  def add(group: Int, value: UnsafeRow, count: Long): Unit = addTo(of(group, value), count)
-
+  /** Adds to the tally of a number of a group. */
   def addNumber(group: Int, number: Long, count: Long): Unit =
     addTo(ofNumber(group, number), count)
 
+  /** Adds to the tally of a row of a group; a new one is copied. */
   def addRow(group: Int, value: UnsafeRow, count: Long): Unit = addTo(ofRow(group, value), count)
 
   /** Adds to a tally of an entry. */
   def addTo(entry: Int, count: Long, tally: Int = 0): Unit =
     words(entry * width + countsAt + tally) += count
 
-  /** The entry of a value. */
+  /** The entry of a value; a new entry counts 0 rows. */
   def of(group: Int, value: UnsafeRow): Int =
     if (isNumber) ofNumber(group, value.getLong(0)) else ofRow(group, value)
 
@@ -119,18 +118,20 @@ final private[changelog] class ValueTallies(val isNumber: Boolean, tallies: Int 
     (order, starts)
   }
 
-  /** Moves the entries of `order(from until until)` with 0 rows to the end; returns their start. */
-  def dropZeros(order: Array[Int], from: Int, until: Int, tally: Int = 0): Int = {
-    var (at, end) = (from, until)
-    while (at < end)
-      if (count(order(at), tally) != 0L) at += 1
-      else {
-        end -= 1
-        val zero = order(at)
-        order(at) = order(end)
-        order(end) = zero
+  /**
+   * Writes the entries of `order(from until until)` that have rows in a tally into `kept`, in their
+   * order; returns how many they are.
+   */
+  def present(order: Array[Int], from: Int, until: Int, tally: Int, kept: Array[Int]): Int = {
+    var (n, i) = (0, from)
+    while (i < until) {
+      if (count(order(i), tally) != 0L) {
+        kept(n) = order(i)
+        n += 1
       }
-    end
+      i += 1
+    }
+    n
   }
 
   def clear(): Unit = {

@@ -33,14 +33,13 @@ private[rules] object QueryKinds {
 
   /** Whether Spark could run the query by itself if it does not refuse it. */
   def mayBeSparks(query: LogicalPlan): Boolean =
-    !tellsRowKinds(query) && hintAtJoin(query).isEmpty
+    !tellsRowKinds(query) && !hasHintAtJoin(query)
 
-  /** The first hint at a join of streams, which Spark's join does not know. */
-  def hintAtJoin(query: LogicalPlan): Option[String] = query match {
-    case StateTtl(_, child) if child.exists(isJoin) => Some("STATE_TTL")
-    case join: Join if isJoin(join) && join.children.exists(isHinted) =>
-      Some(if (join.children.exists(InputHint.areJoined)) "MULTI_JOIN" else "STATE_TTL")
-    case other => other.children.view.flatMap(hintAtJoin).headOption
+  /** Whether a hint stands at a join of streams, which Spark's join does not know. */
+  def hasHintAtJoin(query: LogicalPlan): Boolean = query.exists {
+    case StateTtl(_, child) => child.exists(isJoin)
+    case join: Join => isJoin(join) && join.children.exists(isHinted)
+    case _ => false
   }
 
   /** As [[io.firesteel.changelog.plan.parse.ReadStreamJoin]] finds hints. */

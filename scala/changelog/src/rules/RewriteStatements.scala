@@ -247,7 +247,7 @@ final private[rules] class RewriteStatements(
 
   /** Whether a hint stands at a join of streams, which Spark's does not know. */
   private def refusesHint(query: LogicalPlan): Boolean =
-    reading.begun.version >= PlanVersion.joinsAgain && QueryKinds.hintAtJoin(query).nonEmpty
+    reading.begun.version >= PlanVersion.joinsAgain && QueryKinds.hasHintAtJoin(query)
 
   /** What a statement writes, and its operators, if they are not Spark's. */
   private def rows(its: Statement, reading: Reading): (LogicalPlan, Option[Inferred]) =

@@ -42,7 +42,6 @@ object RewriteStreamingWrite extends Rule[LogicalPlan] {
       if (found.isEmpty) requireSparks(plan)
       found.fold[LogicalPlan](asSparks(write)) { refused =>
         requireMicroBatches(write)
-        if (refused.isEmpty && !QueryKinds.tellsRowKinds(whole)) requireOurs(whole, plan)
         val query = WholeQuery.asBegun(plan.version, whole)
         val reading =
           Reading(refused, plan, isSparks = refused.isEmpty && QueryKinds.mayBeSparks(whole))
@@ -139,7 +138,7 @@ object RewriteStreamingWrite extends Rule[LogicalPlan] {
       lazy val overPanes =
         isMicro && mode != OutputMode.Complete() && areWindows(query, mode, begun)
       if (Decline.switchedOff("changelog", ChangelogConf.ENABLED).nonEmpty) None
-      else if (refused.isEmpty && QueryKinds.hintAtJoin(query).isEmpty && !overPanes) None
+      else if (refused.isEmpty && !isHinted(query, begun) && !overPanes) None
       else Some(refused)
     }
 
@@ -166,11 +165,9 @@ object RewriteStreamingWrite extends Rule[LogicalPlan] {
     case other => other.inputs.exists(isOverPanes)
   }
 
-  /** A join of streams that Spark began goes on as Spark's. */
-  private def requireOurs(query: LogicalPlan, begun: BegunPlan): Unit =
-    if (!begun.isOurs && begun.version == PlanVersion.first) {
-      QueryKinds.hintAtJoin(query).foreach(hint => throw ChangelogErrors.hintOnSparks(hint))
-    }
+  /** Whether a hint makes a join of streams a changelog. One that Spark began goes on as Spark's. */
+  private def isHinted(query: LogicalPlan, begun: => BegunPlan): Boolean =
+    QueryKinds.hasHintAtJoin(query) && (begun.isOurs || begun.version > PlanVersion.first)
 
   /** A checkpoint with state of this room is not Spark's, though Spark could run the query. */
   private def requireSparks(begun: => BegunPlan): Unit =
@@ -189,8 +186,8 @@ object RewriteStreamingWrite extends Rule[LogicalPlan] {
     if (query eq write.inputQuery) write
     else {
       logWarning(
-        "A hint STATE_TTL or MULTI_JOIN has no effect: Spark runs the query by itself and removes " +
-          "state only by watermarks.")
+        "A hint STATE_TTL or MULTI_JOIN has no effect: Spark runs the query by itself, or began its " +
+          "checkpoint, and removes state only by watermarks.")
       write.copy(inputQuery = query)
     }
   }

@@ -33,7 +33,11 @@ abstract private[topn] class PartitionedFold(
   private[this] var entries = 0
   private[this] var rowBytes = 0L
 
-  /** Updates a partition's entries; returns the changes of its places. The key is valid for the call. */
+  /**
+   * Updates a partition's entries; returns the changes of its places.
+   *
+   * @param partition its key, valid for the call
+   */
   protected def settle(partition: UnsafeRow, pending: PendingRows): Seq[PlaceChange]
 
   override protected def held: Int = entries

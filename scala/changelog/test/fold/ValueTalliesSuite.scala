@@ -63,12 +63,13 @@ class ValueTalliesSuite extends AnyFunSuite {
     test(s"what is packed is unpacked, numbers: $isNumber") {
       check(Prop.forAllNoShrink(changes) { added =>
         val (values, again) = (new ValueTallies(isNumber), new ValueTallies(isNumber))
-        added.foreach { case (g, v, c) => values.add(g, row(v, isNumber), c) }
+        added.foreach { case (g, v, c) => values.addTo(values.of(g, row(v, isNumber)), c) }
         val (order, starts) = values.byGroup(4)
+        val kept = new Array[Int](order.length)
         (0 until 4).foreach { group =>
-          val until = values.dropZeros(order, starts(group), starts(group + 1))
-          (starts(group) until until by 100).foreach { at =>
-            val bytes = PackedValues.pack(values, order, at, math.min(at + 100, until))
+          val n = values.present(order, starts(group), starts(group + 1), tally = 0, kept)
+          (0 until n by 100).foreach { at =>
+            val bytes = PackedValues.pack(values, kept, at, math.min(at + 100, n))
             PackedValues.unpack(bytes, if (isNumber) 1 else 2, group, again)
           }
         }

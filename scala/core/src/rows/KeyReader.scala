@@ -11,16 +11,18 @@ import org.apache.spark.sql.execution.{ProjectExec, SparkPlan}
  */
 private[firesteel] final class KeyReader(keys: Seq[Attribute], input: Seq[Attribute]) {
 
-  private[this] val at: Int =
-    if (KeyIndex.isNumber(keys)) KeyReader.placeOf(keys.head, input) else -1
+  private[this] val word = keys match {
+    case Seq(key) => WordColumn.of(Seq(KeyReader.placeOf(key, input)), Seq(key.dataType))
+    case _ => null
+  }
   private[this] val keyOf: UnsafeProjection =
-    if (at < 0) ColumnProjection(keys, input) else null
+    if (word == null) ColumnProjection(keys, input) else null
 
   /** The group of a row's key. */
   def groupOf(row: UnsafeRow, index: KeyIndex): Int =
-    if (at < 0) index.of(keyOf(row))
-    else if (row.isNullAt(at)) index.ofNull()
-    else index.of(row.getLong(at))
+    if (word == null) index.of(keyOf(row))
+    else if (word.isNull(row)) index.ofNull()
+    else index.of(word(row))
 }
 
 private[firesteel] object KeyReader {

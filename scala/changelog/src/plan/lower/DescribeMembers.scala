@@ -188,15 +188,14 @@ final private[changelog] class DescribeMembers(version: Int) {
         )
       case join: StreamJoin =>
         val text = ofSides(join.left, join.right)
+        val rows = join.single.map(isOne => if (isOne) "one row" else "rows")
         empty.copy(
           keys = join.leftKeys.zip(join.rightKeys).zip(join.matchesNulls).map {
             case ((l, r), nulls) => s"${text.of(l)} ${if (nulls) "<=>" else "="} ${text.of(r)}"
           },
           calls = join.condition.toSeq.map(c => CallRecord(text.of(c))),
           // What a row of state is depends on whether a key has one row.
-          places = Some(
-            (JoinOutput.name(join.joinType) +: join.single.map(if (_) "one row"
-            else "rows")).mkString(", ")),
+          places = Some((JoinOutput.name(join.joinType) +: rows).mkString(", ")),
           stored = (join.left.output ++ join.right.output).map(text.of)
         )
       case _ => empty
