@@ -15,10 +15,17 @@ object WholeStream {
 
   /** Whether a stream of this name can be read again. */
   def isRepeatable(relation: LogicalPlan): Boolean = relation match {
-    case old: StreamingRelation => !lost(old.sourceName)
+    case old: StreamingRelation => !lost(old.sourceName) && !beginsAnew(old)
     case its: StreamingRelationV2 => !lost(its.sourceName)
     case _ => false
   }
+
+  /** Delta takes the latest version at each start, and its checkpoint does not say which it was. */
+  private def beginsAnew(relation: StreamingRelation) =
+    Set("delta", "deltasharing")(relation.sourceName.toLowerCase(Locale.ROOT)) &&
+      relation.dataSource.options.exists { case (name, value) =>
+        name.equalsIgnoreCase("startingVersion") && value.equalsIgnoreCase("latest")
+      }
 
   private def lost(source: String) =
     Set("memory", "socket", "textsocket")(source.toLowerCase(Locale.ROOT))

@@ -42,6 +42,9 @@ final class ChangelogTableSource
 
   override def shortName(): String = "firesteel-table"
 
+  /** Spark names the source in its errors so. */
+  override def toString: String = shortName()
+
   override def createRelation(
       context: SQLContext,
       mode: SaveMode,

@@ -76,8 +76,9 @@ object MergeDecline {
   final case class SumOrder(sum: String)
     extends MergeDecline(
       "SUM_ORDER",
-      "Spark would compute two sums or products in another order as one, which may be another value",
-      "Write them in one order, or set `spark.sql.ansi.enabled` to true."
+      "Spark would compute two sums, products, GREATEST or LEAST in another order as one, which may be " +
+        "another value",
+      "Write them in one order. For sums and products, `spark.sql.ansi.enabled` is another way."
     ) {
     override def values: Map[String, String] = Map("sum" -> sum)
   }

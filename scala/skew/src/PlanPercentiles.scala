@@ -42,9 +42,10 @@ final class PlanPercentiles(session: SparkSession) extends SparkStrategy {
           Decisions.decline(aggregate, SortPercentiles.name, SkewDecline.NativePercentile(operator))
           sparkAggregate(session, written)
         case None =>
+          val made = percentiles(aggregate)
           // Adaptive execution may have asked before, of another input.
-          Decisions.fire(aggregate, SortPercentiles.name)
-          percentiles(aggregate)
+          if (made.nonEmpty) Decisions.fire(aggregate, SortPercentiles.name)
+          made
       }
     case _ => Nil
   }

@@ -71,7 +71,10 @@ class MergeGlobalAggregatesSuite extends MergeSuite {
           "count(*) c2, max(a) m FROM sums WHERE (a + b) + c > 0 AND x > 1"),
         sides(
           "max((a + b) + c) s FROM sums WHERE x > 0",
-          "min(a + (b + c)) m FROM sums WHERE x > 1")
+          "min(a + (b + c)) m FROM sums WHERE x > 1"),
+        sides(
+          "count(*) c1 FROM sums WHERE string(greatest(c * 0, b * 0)) = '0.0'",
+          "max(x) m FROM sums WHERE string(greatest(b * 0, c * 0)) = '0.0'")
       ).foreach { sql =>
         // Spark 4.2 and newer merge such filters themselves, as if they were one.
         assert(fired(sql).isEmpty && declines(sql).subsetOf(Set("SKEW.MERGE_SUM_ORDER")), sql)

@@ -187,3 +187,23 @@ def test_a_stream_of_a_table_merged_in_foreach_batch(spark: SparkSession, tmp_pa
 def test_a_statement_set_writes_a_micro_batch_once(spark: SparkSession, tmp_path: Path) -> None:
     target = {"format": "delta", "path": str(tmp_path / "table")}
     assert written_once(spark, target, tmp_path) == [(i,) for i in (0, 1, 2, 6, 7, 8)]
+
+
+def test_a_statement_cannot_begin_at_a_start_that_is_not_kept(
+    spark: SparkSession, tmp_path: Path
+) -> None:
+    table = str(tmp_path / "source")
+    spark.range(3).write.format("delta").save(table)
+    source = spark.readStream.format("delta").option("startingVersion", "latest").load(table)
+
+    def start(*names: str) -> None:
+        s = firesteel.statement_set(spark, tmp_path / "checkpoint")
+        for name in names:
+            s.insert(name, source, lambda df, _: None, from_="start")
+        s.start(trigger={"availableNow": True}).awaitTermination()
+
+    start("first")
+    spark.range(3, 6).write.format("delta").mode("append").save(table)
+    start("first")
+    with pytest.raises(Exception, match="start"):
+        start("first", "second")

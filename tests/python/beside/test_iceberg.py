@@ -256,4 +256,19 @@ def test_a_statement_set_writes_a_micro_batch_once(spark: SparkSession, tmp_path
     spark.sql("CREATE TABLE ice.db.kept (id BIGINT) USING iceberg")
     target = {"format": "iceberg", "path": "ice.db.kept"}
     assert written_once(spark, target, tmp_path) == [(i,) for i in (0, 1, 2, 6, 7, 8)]
+    # Batch 1 has been rolled back, and comes again.
+    snapshots = spark.table("ice.db.kept.snapshots").orderBy("committed_at")
+    first = snapshots.head()["snapshot_id"]
+    spark.sql(f"CALL ice.system.rollback_to_snapshot('db.kept', {first})")
+    for folder in ("offsets", "commits"):
+        for name in ("1", ".1.crc"):
+            (tmp_path / "checkpoint" / folder / name).unlink(missing_ok=True)
+    (tmp_path / "checkpoint" / "statements" / "written").unlink()
+    (tmp_path / "checkpoint" / "statements" / ".written.crc").unlink(missing_ok=True)
+    stream = spark.readStream.schema("id LONG").parquet(str(tmp_path / "rows"))
+    s = firesteel.statement_set(spark, tmp_path / "checkpoint")
+    s.insert("rows", stream, target)
+    s.insert("last", stream, lambda df, _: None)
+    s.start(trigger={"availableNow": True}).awaitTermination()
+    assert sorted(spark.table("ice.db.kept").collect()) == [(i,) for i in (0, 1, 2, 6, 7, 8)]
     spark.sql("DROP TABLE ice.db.kept")

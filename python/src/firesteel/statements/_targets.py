@@ -200,8 +200,18 @@ def checked(target: object) -> Target:
 
 
 def _has_snapshot(spark: SparkSession, table: str, owner: str, batch_id: int) -> bool:
-    """Whether an Iceberg table has the rows of this micro-batch or of a later one."""
-    snapshots = f"{table}#snapshots" if "/" in table else f"{table}.snapshots"
+    """Whether an Iceberg table has the rows of this micro-batch or of a later one.
+
+    A snapshot that was the current one, and is no ancestor of the one that is now, has been rolled
+    back.
+    """
+
+    def read(name: str) -> DataFrame:
+        separator = "#" if "/" in table else "."
+        return spark.read.format("iceberg").load(f"{table}{separator}{name}")
+
     summary = F.col("summary")
     is_written = (summary[_OWNER] == owner) & (summary[_BATCH].cast("long") >= batch_id)
-    return not spark.read.format("iceberg").load(snapshots).where(is_written).isEmpty()
+    rolled_back = read("history").where(~F.col("is_current_ancestor"))
+    written = read("snapshots").where(is_written)
+    return not written.join(rolled_back, "snapshot_id", "left_anti").isEmpty()

@@ -85,7 +85,7 @@ final private[rules] class EditStatements(
       def reads(record: SetRecord) = record.statements.map(_.reads)
       if (its.operators != before.operators || reads(its) != reads(before)) {
         // A target that has the micro-batch has rows of the query that it was.
-        if (files.written(0L).nonEmpty) throw otherParts(before, its)
+        if (files.mayHaveFirst) throw otherParts(before, its)
         state.forget()
       }
       its
@@ -119,7 +119,7 @@ final private[rules] class EditStatements(
     val now = withOperators(planned, operators).withColumnsOf(before)
       .copy(left = before.left ++ left)
     requireSources(before, now)
-    if (state.next > 0L || files.written(0L).nonEmpty) requireReads(before, now)
+    if (state.next > 0L || files.mayHaveFirst) requireReads(before, now)
     val changes = came.map(name => s"'$name' is new") ++ went.map(name => s"'$name' is gone")
     logWarning(s"The statement set has other statements: ${changes.mkString(", ")}.")
     requireKeys(before)

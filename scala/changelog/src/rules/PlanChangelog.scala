@@ -133,8 +133,8 @@ object PlanChangelog extends SparkStrategy {
     case SinkRows(child) => SinkRowsExec(planLater(child)) :: Nil
     case StatementRows(name, mode, child) =>
       StatementRowsExec(name, mode, planLater(child)) :: Nil
-    case StatementSetRows(output, statements) =>
-      StatementSetRowsExec(output, statements.map(planLater)) :: Nil
+    case StatementSetRows(output, statements, checkpoint) =>
+      StatementSetRowsExec(output, statements.map(planLater), checkpoint) :: Nil
     case SharedPlans(parts, plans) => SharedPlansExec(parts, plans.map(planLater)) :: Nil
     case SharedView(part, output) => SharedViewExec(part, output) :: Nil
     case ReadOnce(child) => ReadOnceExec(planLater(child)) :: Nil

@@ -2,7 +2,7 @@ package io.firesteel.changelog.rules
 
 import io.firesteel.changelog.common.{ChangelogErrors, Digest}
 import io.firesteel.changelog.plan.{Changes, Inferred}
-import io.firesteel.changelog.plan.lower.{DescribeMembers, MarkChanges, ReadOnce, SinkRows, SourceNames}
+import io.firesteel.changelog.plan.lower.{DescribeMembers, MarkChanges, PartReader, ReadOnce, SinkRows, SourceNames}
 import io.firesteel.changelog.plan.parse.WindowsEmit
 import io.firesteel.changelog.plan.share.{SharedPart, SharedPlans, SharedView}
 import io.firesteel.changelog.state.{BegunPlan, PlanVersion}
@@ -73,14 +73,19 @@ final private[rules] class RewriteStatements(
     val telling = asked.map(_.name).filter(name => tellsOthers(queryOf(name))).toSet
     val own = written.filterNot(its => ReadsParts(its) && !telling(its.name))
     val ownParts = own.zipWithIndex.map { case (its, i) =>
-      val durable = durableIn.filter(_ => telling(its.name))
-        .map(SharedPart.Durable(_, s"statement-${Digest.of(its.name)}"))
+      val durable = for {
+        root <- durableIn if telling(its.name)
+        query <- asked.find(_.name == its.name).map(_.query)
+      } yield {
+        val computes = PartReader.keyOf(SharableNodes.withoutNames(query), "")
+        SharedPart.Durable(root, s"statement-${Digest.of(its.name)}", computes)
+      }
       new SharedPart(parts.size + i, s"statement ${its.name}", kind = None, durable)
     }
     val all = StatementSetRows(written.map { its =>
       val at = own.indexOf(its)
       if (at < 0) its else SharedView(ownParts(at), its.output)
-    })
+    }, checkpoint)
     val shared = parts.map(_.part) ++ ownParts
     val plan =
       SinkRows(if (shared.isEmpty) all else SharedPlans(shared, parts.map(_.plan) ++ own :+ all))

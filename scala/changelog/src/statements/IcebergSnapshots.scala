@@ -18,12 +18,20 @@ final private[statements] class IcebergSnapshots(table: String, owner: String, b
       s"snapshot-property.$key" -> value
     }
 
-  /** Whether the table has the rows of this micro-batch or of a later one. */
+  /**
+   * Whether the table has the rows of this micro-batch or of a later one. A snapshot that was the
+   * current one, and is no ancestor of the one that is now, has been rolled back.
+   */
   def isWritten(session: SparkSession): Boolean = {
-    val snapshots = if (table.contains("/")) s"$table#snapshots" else s"$table.snapshots"
+    def read(name: String) = {
+      val separator = if (table.contains("/")) "#" else "."
+      session.read.format("iceberg").load(s"$table$separator$name")
+    }
     val summary = col("summary")
-    !session.read.format("iceberg").load(snapshots).where(
-      summary(ownerKey) === owner && summary(batchKey).cast("long") >= batch).isEmpty
+    val written = read("snapshots")
+      .where(summary(ownerKey) === owner && summary(batchKey).cast("long") >= batch)
+    val rolledBack = read("history").where(!col("is_current_ancestor"))
+    !written.join(rolledBack, Seq("snapshot_id"), "left_anti").isEmpty
   }
 }
 

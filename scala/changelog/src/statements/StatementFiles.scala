@@ -43,6 +43,16 @@ final class StatementFiles(checkpoint: String, conf: Configuration) {
     write("written", (batch.toString +: written(batch)) :+ name)
   }
 
+  /** Notes that targets get the rows of the first micro-batch. */
+  private[statements] def noteFirst(): Unit = write("first", Nil)
+
+  /**
+   * Whether a target may have rows of the first micro-batch. A statement's function may have written
+   * to one target before it failed at another, and over Spark Connect no statement is noted.
+   */
+  private[changelog] def mayHaveFirst: Boolean =
+    read("first").nonEmpty || written(0L).nonEmpty
+
   private def read(name: String): Option[Seq[String]] =
     file(name).read().map(json.readValue(_, classOf[Array[String]]).toSeq)
 

@@ -11,17 +11,19 @@ import org.apache.spark.sql.catalyst.plans.logical.LogicalPlan
 import org.apache.spark.sql.catalyst.types.DataTypeUtils
 import org.apache.spark.sql.execution.{LogicalRDD, SparkPlan, SQLExecutionRDD}
 import org.apache.spark.sql.types.IntegerType
-import org.apache.spark.sql.firesteel.PartitionRows
+import org.apache.spark.sql.firesteel.{MicroBatch, PartitionRows}
 
 /**
  * The rows of all statements of a set, as [[StatementQueries]] has them: the number of a row's
  * statement, and for each statement a struct of its columns, null in the rows of the others.
  *
  * @param children what each statement writes
+ * @param checkpoint of the query; none if it is only explained
  */
 final private[changelog] case class StatementSetRows(
     output: Seq[Attribute],
-    children: Seq[LogicalPlan])
+    children: Seq[LogicalPlan],
+    checkpoint: Option[String])
   extends LogicalPlan {
   override def maxRows: Option[Long] = None
   override lazy val validConstraints: ExpressionSet = ExpressionSet()
@@ -33,25 +35,29 @@ final private[changelog] case class StatementSetRows(
 }
 
 private[changelog] object StatementSetRows {
-  def apply(children: Seq[LogicalPlan]): StatementSetRows = {
+  def apply(children: Seq[LogicalPlan], checkpoint: Option[String]): StatementSetRows = {
     val structs = children.zipWithIndex.map { case (its, i) =>
       AttributeReference(s"s$i", DataTypeUtils.fromAttributes(its.output), nullable = true)()
     }
     val number = AttributeReference("statement", IntegerType, nullable = false)()
-    new StatementSetRows(number +: structs, children)
+    new StatementSetRows(number +: structs, children, checkpoint)
   }
 }
 
 /** Executes [[StatementSetRows]]. */
 final private[changelog] case class StatementSetRowsExec(
     output: Seq[Attribute],
-    children: Seq[SparkPlan])
+    children: Seq[SparkPlan],
+    checkpoint: Option[String])
   extends SparkPlan {
   override def nodeName: String = "StatementSet"
   override def producedAttributes: AttributeSet = outputSet
 
   override protected def doExecute(): RDD[InternalRow] = {
     val statements = children.map(_.execute())
+    if (MicroBatch.number(sparkContext).contains(0L)) {
+      checkpoint.foreach(new StatementFiles(_, session.sessionState.newHadoopConf()).noteFirst())
+    }
     val numbered = statements.zipWithIndex.map { case (rows, i) =>
       val (values, columns) = (valuesOf(i), children(i).output)
       PartitionRows.mapped(rows)(_.map(ColumnProjection(values, columns)))

@@ -254,18 +254,43 @@ class StatementEditSuite extends ChangelogSuite {
   }
 
   test("a query that is changed before the first micro-batch has ended") {
-    val wrong = Of("late", "SELECT k, v FROM {t}")
     val late = Of("late", s"SELECT k, max(v) AS m$kinds FROM {t} GROUP BY k")
-    Inspectors.forAll(Seq(wrong -> late, late -> wrong)) { case (before, after) =>
+    val plain = Of("late", "SELECT k, v FROM {t}")
+    def wrong(its: Of) = its.copy(sql = its.sql.replace("v", "(1 / (v - v))"))
+    Inspectors.forAll(Seq(late -> plain, plain -> late)) { case (before, after) =>
       withSet() { set =>
-        set.failing = "late"
-        intercept[Exception](set.run(before, counts, big))
-        set.failing = ""
+        intercept[Exception](set.run(wrong(before), counts, big))
         follows(set, after, counts, big)
         follows(set, after, big)
         follows(set, big, ofTop.begins("start"))
         assert(set.operators.size == 3)
       }
+    }
+  }
+
+  test("a query that is changed when a target may have the first micro-batch") {
+    val late = Of("late", s"SELECT k, max(v) AS m$kinds FROM {t} GROUP BY k")
+    withSet() { set =>
+      set.failing = "late"
+      intercept[Exception](set.run(late, big))
+      set.failing = ""
+      val error = intercept[AnalysisException](set.run(Of("late", "SELECT k, v FROM {t}"), big))
+      assert(error.getCondition == "FIRESTEEL_CHANGELOG_OTHER_PARTS")
+      follows(set, late, big)
+    }
+  }
+
+  test("a changed query of values that were kept has none of the rows before") {
+    val told = Of("told", "SELECT k, v, length(uuid()) AS id FROM {t}")
+    withSet() { set =>
+      follows(set, told)
+      set.failing = "told"
+      set.add("a" -> 1, "b" -> 7)
+      intercept[Exception](set.run(told))
+      set.failing = ""
+      val changed = told.copy(sql = s"${told.sql} WHERE v <> 7")
+      val _ = set.run(changed)
+      assert(set.differences(changed) == Nil)
     }
   }
 

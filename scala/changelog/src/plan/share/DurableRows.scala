@@ -21,20 +21,19 @@ import org.apache.spark.util.SerializableConfiguration
  * They are written before anything reads them, and a micro-batch that is repeated reads them instead
  * of computing others: all targets then have the same values, whatever failed.
  *
- * @param root the folder of all parts; it has a folder for each micro-batch, with one for each part
- * @param part the key of what the part computes
+ * @param place the folder of all parts; it has a folder for each micro-batch, with one for each part
  */
 final private[share] class DurableRows(
-    root: String,
+    place: SharedPart.Durable,
     batch: Long,
-    part: String,
     schema: StructType,
     conf: Configuration)
   extends Logging {
   import DurableRows._
 
-  private val files = new Path(root).getFileSystem(conf)
-  private val folder = new Path(new Path(root, batch.toString), part)
+  private val root = new Path(place.root)
+  private val files = root.getFileSystem(conf)
+  private val folder = new Path(new Path(root, batch.toString), place.part)
 
   // It is written last, with the number of the other files.
   private val told = {
@@ -44,13 +43,14 @@ final private[share] class DurableRows(
 
   /**
    * The blocks of a part in a micro-batch, if all of them had been written. If a query reads other
-   * columns since, they are computed again.
+   * columns since, or a statement's query is another, they are computed again.
    */
   def read(context: SparkContext): Option[RDD[Array[Byte]]] = for {
     text <- told.read()
     written = mapper.readValue(text, classOf[Array[String]])
-    isSame = written.tail.sameElements(Seq(schema.json))
-    _ = if (!isSame) logWarning(otherColumns(batch))
+    // Rows of earlier versions do not tell of what they are.
+    isSame = written(1) == schema.json && written.lift(2).forall(_ == place.computes)
+    _ = if (!isSame) logWarning(otherRows(batch))
     if isSame
   } yield {
     val (tasks, name) = (written.head.toInt, folder.toString)
@@ -68,13 +68,15 @@ final private[share] class DurableRows(
     val name = folder.toString
     val serialized = new SerializableConfiguration(conf)
     rows.foreachPartition { its => save(its, new Path(name), serialized.value) }
-    told.write(mapper.writeValueAsString(Array(rows.getNumPartitions.toString, schema.json)))
+    val its = Seq(rows.getNumPartitions.toString, schema.json) ++
+      Seq(place.computes).filter(_.nonEmpty)
+    told.write(mapper.writeValueAsString(its.toArray))
   }
 
   /** Spark begins a micro-batch when the one before has been committed. */
   private def clean(): Unit =
-    if (files.exists(new Path(root))) {
-      files.listStatus(new Path(root)).map(_.getPath)
+    if (files.exists(root)) {
+      files.listStatus(root).map(_.getPath)
         .filter(_.getName.toLongOption.exists(_ < batch)).foreach(files.delete(_, true))
     }
 }
@@ -83,8 +85,8 @@ private object DurableRows {
 
   private val mapper = new ObjectMapper()
 
-  private def otherColumns(batch: Long): String =
-    s"The statements read other columns of a shared part than before in micro-batch $batch, which is " +
+  private def otherRows(batch: Long): String =
+    s"The statements compute other rows or columns than before in micro-batch $batch, which is " +
       "repeated. Values such as those of uuid() are computed again: targets that have the " +
       "micro-batch already have others."
 

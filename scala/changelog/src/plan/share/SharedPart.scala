@@ -40,8 +40,8 @@ final private[changelog] class SharedPart(
       conf: Configuration): Unit = {
     release()
     kept = Some((durable, MicroBatch.number(rows.sparkContext)) match {
-      case (Some(SharedPart.Durable(root, part)), Some(batch)) =>
-        val files = new DurableRows(root, batch, part, schema, conf)
+      case (Some(its), Some(batch)) =>
+        val files = new DurableRows(its, batch, schema, conf)
         KeptRows.durable(rows, schema, toString, mustRun, files)
       case _ => KeptRows(rows, schema, toString)
     })
@@ -68,6 +68,7 @@ private[changelog] object SharedPart {
   /**
    * @param root the folder for rows of all parts
    * @param part the part's key
+   * @param computes of what the part computes, where the key does not tell
    */
-  final case class Durable(root: String, part: String)
+  final case class Durable(root: String, part: String, computes: String = "")
 }
