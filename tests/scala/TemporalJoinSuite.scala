@@ -230,6 +230,42 @@ class TemporalJoinSuite extends ChangelogSuite {
     follows(versions, isLeft = true, deletes = true)
   }
 
+  test("an update that moves a row to another key ends the old key's version") {
+    val source = s"(SELECT ts, k AS currency, v AS rate, seq, op FROM $history)"
+    val sql =
+      s"WITH ver AS (SELECT currency, rate FROM from_changelog(TABLE($source), op => 'op', " +
+        "keys => array('currency'), sequence_by => array('ts', 'seq'))) " +
+        s"SELECT o.id, o.k, r.rate FROM $orders o LEFT JOIN ver " +
+        "FOR SYSTEM_TIME AS OF o.ts AS r ON o.k = r.currency"
+    providers.foreach { provider =>
+      withProvider(provider) {
+        val fed = new ChangelogStream(spark, schema, sql, watermark = Some("ts" -> "0 seconds"))
+        fed.startAs("append", s"SELECT *, '+I' AS op FROM ($sql)")
+        def change(second: Int, k: String, rate: Int, op: String) =
+          Row(at(second), "r", k, rate, second, op)
+        def order(second: Int, k: String, id: Int) = Row(at(second), "l", k, id, 0, "")
+        try {
+          fed.feed(Seq(change(1, "tea", 2, "+I"), change(1, "milk", 1, "+I")))
+          fed.feed(Seq(
+            change(10, "tea", 2, "-U"),
+            change(10, "chai", 2, "+U"),
+            change(12, "milk", 3, "+U"),
+            change(12, "milk", 1, "-U"),
+            order(9, "tea", 1),
+            order(20, "tea", 2),
+            order(20, "chai", 3),
+            order(20, "milk", 4)
+          ))
+          fed.feed(Seq(change(90, "x", 0, "+I"), order(90, "x", 5)))
+          fed.feed(Nil)
+          assert(
+            fed.emitted.map(r => r.getInt(0) -> Option(r.get(2))).toSet ==
+              Set(1 -> Some(2), 2 -> None, 3 -> Some(2), 4 -> Some(3), 5 -> Some(0)))
+        } finally fed.stop()
+      }
+    }
+  }
+
   test("versions of the stream itself are told apart from its rows") {
     val sql =
       """WITH ver AS (SELECT x.k AS k, x.v AS v, x.ts AS ts FROM (SELECT *, row_number() OVER

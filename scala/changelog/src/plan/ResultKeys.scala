@@ -3,7 +3,7 @@ package io.firesteel.changelog.plan
 import scala.annotation.tailrec
 
 import org.apache.spark.sql.catalyst.expressions.{Alias, Attribute, ExprId, Literal}
-import org.apache.spark.sql.catalyst.plans.logical.{Filter, LogicalPlan, Project, SubqueryAlias, View}
+import org.apache.spark.sql.catalyst.plans.logical.{Aggregate, Filter, LogicalPlan, Project, SubqueryAlias, View, Window}
 
 /**
  * The upsert keys that a sink may use. Beside those of inference there are the keys of groups
@@ -20,8 +20,27 @@ private[changelog] object ResultKeys {
         val constants =
           groups.keys.filter(isConstant(_, groups.input)).map(_.exprId).toSet
         groups.facts.upsertKeys.map(_ -- constants)
+      case windows: ClosedWindows => ofClosed(windows.plan, windows.inputs)
       case _ => Set.empty
     })
+
+  /** A closed window has all of its rows in one micro-batch, so groups of it come once. */
+  private def ofClosed(plan: LogicalPlan, inputs: Seq[ChangelogOperator]): Set[Set[ExprId]] =
+    plan match {
+      case Project(columns, below) => ColumnFacts.mapKeys(columns, ofClosed(below, inputs))
+      case _: Filter | _: SubqueryAlias | _: View | _: Window =>
+        ofClosed(plan.children.head, inputs)
+      case groups: Aggregate =>
+        val keys = groups.groupingExpressions.collect { case key: Attribute => key.exprId }
+        if (keys.size < groups.groupingExpressions.size) Set.empty
+        else ColumnFacts.mapKeys(groups.aggregateExpressions, Set(keys.toSet))
+      case leaf: WindowedInput =>
+        val columns = leaf.of.zip(leaf.output).map { case (from, to) =>
+          Alias(from, to.name)(to.exprId)
+        }
+        ColumnFacts.mapKeys(columns, apply(inputs(leaf.number)))
+      case _ => Set.empty
+    }
 
   /**
    * Whether a projection gives the column the same value in all rows. The current time is not the

@@ -82,10 +82,12 @@ final private[rules] class RewriteStatements(
       }
       new SharedPart(parts.size + i, s"statement ${its.name}", kind = None, durable)
     }
-    val all = StatementSetRows(written.map { its =>
-      val at = own.indexOf(its)
-      if (at < 0) its else SharedView(ownParts(at), its.output)
-    }, checkpoint)
+    val all = StatementSetRows(
+      written.map { its =>
+        val at = own.indexOf(its)
+        if (at < 0) its else SharedView(ownParts(at), its.output)
+      },
+      checkpoint)
     val shared = parts.map(_.part) ++ ownParts
     val plan =
       SinkRows(if (shared.isEmpty) all else SharedPlans(shared, parts.map(_.plan) ++ own :+ all))

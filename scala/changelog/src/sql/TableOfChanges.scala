@@ -1,11 +1,13 @@
 package io.firesteel.changelog.sql
 
 import io.firesteel.core.changes.RowKind
-import org.apache.spark.sql.catalyst.expressions.{Alias, Attribute, CreateNamedStruct, EqualTo, Expression, GetStructField, GreaterThan, If, IsNotNull, Literal, MonotonicallyIncreasingID, NamedExpression, ReplicateRows}
-import org.apache.spark.sql.catalyst.expressions.aggregate.{MaxBy, Sum}
+import io.firesteel.core.rows.PlainStrings
+import org.apache.spark.sql.catalyst.expressions.{Alias, Attribute, Cast, CreateNamedStruct, EqualTo, Expression, GetStructField, GreaterThan, If, IsNotNull, Literal, NamedExpression, ReplicateRows}
+import org.apache.spark.sql.catalyst.expressions.aggregate.{First, MaxBy, Sum}
 import org.apache.spark.sql.catalyst.plans.logical.{Aggregate, Filter, Generate, LogicalPlan, Project}
 import org.apache.spark.sql.catalyst.types.DataTypeUtils
-import org.apache.spark.sql.firesteel.Files
+import org.apache.spark.sql.firesteel.{Files, hasType}
+import org.apache.spark.sql.types.VariantType
 
 /** The table that a changelog leaves in a batch query, written with Spark's own operators. */
 private[sql] object TableOfChanges {
@@ -19,18 +21,27 @@ private[sql] object TableOfChanges {
 
   private def comes(kind: Expression): Expression = EqualTo(kind, Literal(RowKind.Insert))
 
-  /** Each row as often as it was inserted, minus the times it was deleted. */
+  /**
+   * Each row as often as it was inserted, minus the times it was deleted. Rows are told apart by their
+   * bytes, but for zeros and NaN, as on a stream.
+   */
   private def counted(source: FromChangelog, kind: Alias): LogicalPlan = {
     val columns = source.output
     val sign = If(comes(kind.toAttribute), Literal(1L), Literal(-1L))
     val copies = Alias(Sum(sign).toAggregateExpression(), "copies")()
-    val counts =
-      Aggregate(columns, columns :+ copies, Project(columns :+ kind, source.child))
+    val others = columns.flatMap(c => toldApart(c).map(value => c -> Alias(value, c.name)())).toMap
+    val keys = columns.map(c => others.get(c).fold(c)(_.toAttribute))
+    val kept = columns.map { c =>
+      if (!others.contains(c)) c
+      else Alias(First(c, ignoreNulls = false).toAggregateExpression(), c.name)()
+    }
+    val changes = Project(columns ++ others.values :+ kind, source.child)
+    val counts = Aggregate(keys, kept :+ copies, changes)
     val there = Filter(GreaterThan(copies.toAttribute, Literal(0L)), counts)
     val rows = columns.map(_.newInstance())
     val all =
       Generate(
-        ReplicateRows(copies.toAttribute +: columns),
+        ReplicateRows(copies.toAttribute +: kept.map(_.toAttribute)),
         unrequiredChildIndex = Nil,
         outer = false,
         qualifier = None,
@@ -39,9 +50,14 @@ private[sql] object TableOfChanges {
     Project(rows.zip(columns).map { case (row, column) => as(column, row) }, all)
   }
 
+  /** What tells values of a column apart, if Spark's equality does not. */
+  private def toldApart(column: Attribute): Option[Expression] =
+    if (hasType(column.dataType) { case VariantType => true }) Some(ValueText.of(column))
+    else Some(PlainStrings.of(column.dataType)).filter(_ != column.dataType).map(Cast(column, _))
+
   /** The last row of each key by its position in its input partition, unless it is a deletion. */
   private def newest(source: FromChangelog, kind: Alias): LogicalPlan = {
-    val arrival = Alias(MonotonicallyIncreasingID(), "arrival")()
+    val arrival = Alias(Arrival(), "arrival")()
     val numbered = Project(source.output :+ kind :+ arrival, source.child)
     val row = named(source.output :+ kind.toAttribute)
     val last = Alias(MaxBy(row, arrival.toAttribute).toAggregateExpression(), "last")()
@@ -51,7 +67,7 @@ private[sql] object TableOfChanges {
 
   /** The last row of each key by the sequence, if there is one; see [[LastChange]]. */
   private def newestBySequence(source: FromChangelog, kind: Alias): LogicalPlan = {
-    val arrival = Alias(MonotonicallyIncreasingID(), "arrival")()
+    val arrival = Alias(Arrival(), "arrival")()
     val numbered = Project(source.output :+ kind :+ arrival, source.child)
     val sequence = source.sequenceColumns.map(by => source.output.indexWhere(_.exprId == by.exprId))
     val change = LastChange(

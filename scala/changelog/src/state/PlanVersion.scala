@@ -199,7 +199,13 @@ private[changelog] object PlanVersion {
   /** `STATE_TTL('t' = ...)` holds for grouping sets, panes and groups over generators, too. */
   val ttlOfGroups: Int = 20
 
-  val current: Int = ttlOfGroups
+  /** A `-U` without a newer row of its key ends a version of a temporal join, as a `-D` does. */
+  val endedVersions: Int = 21
+
+  /** `UNION ALL` of rows of open windows of different grids is one input of what is above it. */
+  val otherGrids: Int = 21
+
+  val current: Int = otherGrids
 }
 
 /**

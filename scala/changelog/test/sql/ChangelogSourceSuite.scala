@@ -398,6 +398,42 @@ class ChangelogSourceSuite extends ChangelogSuite {
     )
   }
 
+  test("a batch changelog tells rows apart by their bytes") {
+    spark.sql(
+      """SELECT v COLLATE UTF8_LCASE AS v, parse_json(j) AS j, array(parse_json(j)) AS js, op
+        |FROM VALUES ('A', '1', '+I'), ('a', '1', '+I'), ('a', '1', '-D'), ('b', '2', '+I'),
+        |('b', '3', '+I'), ('b', '2', '-D') AS c(v, j, op)""".stripMargin)
+      .createOrReplaceTempView("changes")
+    assertSameRows(
+      spark.sql("SELECT v, to_json(j), to_json(js) FROM from_changelog(TABLE(changes))").collect()
+        .toSeq,
+      Seq(Row("A", "1", "[1]"), Row("b", "3", "[3]")),
+      "of collated text and variants"
+    )
+  }
+
+  test("a table of changes beside a stream") {
+    spark.sql(
+      """SELECT * FROM VALUES (1, 'a', '+I', 1), (1, 'b', '+U', 2), (2, 'c', '+I', 1), (2, 'c', '-D', 2)
+        |AS c(id, name, op, seq)""".stripMargin).coalesce(1).createOrReplaceTempView("changes")
+    Seq("", ", sequence_by => 'seq'").foreach { sequence =>
+      val table = s"from_changelog(TABLE(changes), keys => array('id')$sequence)"
+      Seq(
+        s"SELECT n.name, count(*) AS c FROM {t} JOIN $table n ON {t}.id = n.id GROUP BY n.name",
+        s"SELECT {t}.v, n.name FROM {t} LEFT JOIN $table n ON {t}.id = n.id"
+      ).foreach { sql =>
+        val fed = stream(schema, sql)
+        try {
+          fed.start()
+          fed.feed(Seq(Row(1, "x", ""), Row(2, "y", "")))
+          fed.difference.foreach(d => fail(d))
+          fed.feed(Seq(Row(1, "z", "")))
+          fed.difference.foreach(d => fail(d))
+        } finally fed.stop()
+      }
+    }
+  }
+
   test("a batch changelog with an unknown kind is an error") {
     spark.sql("SELECT 1 AS id, 'what' AS op").createOrReplaceTempView("changes")
     val error = intercept[Exception](

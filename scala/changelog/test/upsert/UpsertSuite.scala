@@ -91,6 +91,32 @@ class UpsertSuite extends ChangelogSuite {
     assert(error.getMessage.contains("FIRESTEEL_CHANGELOG_NOT_A_KEY"), error.getMessage)
   }
 
+  test("windows that answer once have the keys of their groups") {
+    val perWindow = "SELECT window_end, word, count(*) AS n FROM " +
+      "TUMBLE(TABLE({t}), DESCRIPTOR(at), INTERVAL '10' SECOND) GROUP BY window_start, window_end, word"
+    def records(query: String, keys: String) =
+      s"SELECT * FROM to_upsert(TABLE($query), keys => array($keys))"
+    val whole = perWindow.replaceFirst("SELECT", "SELECT window_start,")
+    val fed = new ChangelogStream(
+      spark,
+      org.apache.spark.sql.types.StructType.fromDDL(words),
+      "",
+      watermark = Some("at" -> "0 seconds"))
+    def at(second: Int, word: String) =
+      Row(word, java.sql.Timestamp.valueOf(f"2026-01-01 12:00:$second%02d"))
+    try {
+      fed.startAs("append", records(whole, "'window_start', 'window_end', 'word'"))
+      fed.feed(Seq(at(1, "a"), at(2, "a"), at(3, "b")))
+      fed.feed(Seq(at(30, "c")))
+      assert(told(fed).map(_.replaceAll(".*\"word\":", "")) == Seq(
+        "\"a\",\"n\":2}",
+        "\"b\",\"n\":1}"))
+    } finally fed.stop()
+    val refused = intercept[AnalysisException](
+      fed.startAs("append", records(perWindow, "'window_end'")))
+    assert(refused.getCondition == "FIRESTEEL_CHANGELOG_NOT_A_KEY")
+  }
+
   test("a selected row_kind() is left out") {
     upserts(s"SELECT *, row_kind() AS op FROM ($perWord)", "'word'") { fed =>
       fed.feed(said("a"))

@@ -60,6 +60,8 @@ class WindowSetsSuite extends ClosedWindows {
         s"(${groups(of("l"))} UNION ALL ${groups(of("r"))}) GROUP BY window_start, window_end",
       "SELECT * FROM (SELECT *, row_number() OVER (PARTITION BY window_start, window_end ORDER BY v DESC, k) " +
         s"AS place FROM (${of("l")} UNION ALL ${of("r")})) WHERE place < 3",
+      groups(s"SELECT window_start, window_end, k, v FROM $tumble UNION ALL " +
+        s"SELECT window_start, window_end, k, v FROM $hop"),
       // Columns that nothing above reads.
       s"SELECT window_end, n FROM (${groups(of("l"))} UNION ALL ${groups(s"SELECT * FROM $hop")})"
     ).zipWithIndex.foreach { case (sql, i) =>
@@ -112,6 +114,9 @@ class WindowSetsSuite extends ClosedWindows {
       "SELECT window_end, count(*) AS n FROM TUMBLE(TABLE(SELECT * FROM from_changelog(TABLE({t}), op => 'input')), " +
         "DESCRIPTOR(ts), INTERVAL '10' SECOND) GROUP BY window_start, window_end"
     ).foreach(sql => assert(isClosed(sql, 13) && !isClosed(sql, 12), sql))
+    val grids = "SELECT window_end, count(*) AS n FROM (SELECT window_start, window_end FROM " +
+      s"$tumble UNION ALL SELECT window_start, window_end FROM $hop) GROUP BY window_start, window_end"
+    assert(isClosed(grids, 21) && !isClosed(grids, 20))
   }
 
   test("without the window in each set the groups change") {

@@ -1,12 +1,13 @@
 package io.firesteel.sinks.apply
 
 import io.firesteel.core.changes.ChangelogMetadata
+import io.firesteel.core.rows.PlainStrings
 import org.apache.spark.sql.{Column, DataFrame}
 import org.apache.spark.sql.catalyst.plans.logical.Filter
 import org.apache.spark.sql.firesteel.executionOf
 import org.apache.spark.sql.functions.col
 import org.apache.spark.sql.internal.SQLConf
-import org.apache.spark.sql.types.{ArrayType, DataType, MapType, StringType, StructField, StructType}
+import org.apache.spark.sql.types.{StringType, StructField, StructType}
 
 /**
  * The changes of one micro-batch.
@@ -59,7 +60,7 @@ private[sinks] object ChangeSet {
       data.toDF(fields.indices.map(i => s"_$i"): _*)
         .select(columns :+ col(s"_$kind").as(kindColumn): _*),
       StructType(others.map(fields(_)).map(f =>
-        StructField(f.name, typeOf(f.dataType), nullable = true))),
+        StructField(f.name, PlainStrings.of(f.dataType), nullable = true))),
       places.distinct,
       upserts,
       told.exists(_.updateBefore) && !choosesKinds(data),
@@ -120,17 +121,6 @@ private[sinks] object ChangeSet {
    * strings would lose an update from one to another.
    */
   private def plain(field: StructField, place: Int): Column =
-    if (typeOf(field.dataType) == field.dataType) col(s"_$place")
-    else col(s"_$place").cast(typeOf(field.dataType))
-
-  /** The type without collations, at any depth. */
-  private[sinks] def typeOf(dataType: DataType): DataType = dataType match {
-    case _: StringType => StringType
-    case array: ArrayType => array.copy(elementType = typeOf(array.elementType))
-    case map: MapType =>
-      map.copy(keyType = typeOf(map.keyType), valueType = typeOf(map.valueType))
-    case struct: StructType =>
-      StructType(struct.map(field => field.copy(dataType = typeOf(field.dataType))))
-    case other => other
-  }
+    if (PlainStrings.of(field.dataType) == field.dataType) col(s"_$place")
+    else col(s"_$place").cast(PlainStrings.of(field.dataType))
 }

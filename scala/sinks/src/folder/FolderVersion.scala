@@ -1,6 +1,7 @@
 package io.firesteel.sinks.folder
 
-import io.firesteel.sinks.apply.{ChangeSet, Done}
+import io.firesteel.core.rows.PlainStrings
+import io.firesteel.sinks.apply.Done
 
 import scala.jdk.CollectionConverters._
 
@@ -59,7 +60,7 @@ private[folder] object FolderVersion {
     FolderVersion(
       root.get("version").asLong,
       // Earlier versions kept collations of strings within arrays and structs.
-      ChangeSet.typeOf(DataType.fromJson(root.get("schema").toString)).asInstanceOf[StructType],
+      PlainStrings.of(DataType.fromJson(root.get("schema").toString)).asInstanceOf[StructType],
       root.get("keys").elements.asScala.map(_.asText).toSeq,
       root.get("buckets").asInt,
       entries(root.get("files")).map { case (bucket, names) =>

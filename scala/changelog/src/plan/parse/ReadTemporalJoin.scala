@@ -11,7 +11,7 @@ import io.firesteel.core.plans.ReadByKey
 import scala.annotation.tailrec
 
 import org.apache.spark.sql.catalyst.analysis.UnresolvedAttribute
-import org.apache.spark.sql.catalyst.expressions.{Alias, And, Attribute, Cast, Descending, EqualTo, EvalMode, Expression, IsNotNull, Literal, NamedExpression, Not, PredicateHelper, PythonFuncExpression, SortOrder}
+import org.apache.spark.sql.catalyst.expressions.{Alias, And, Ascending, Attribute, Cast, Descending, EqualTo, EvalMode, Expression, IsNotNull, Literal, NamedExpression, Not, Or, PredicateHelper, PythonFuncExpression, SortOrder}
 import org.apache.spark.sql.catalyst.parser.CatalystSqlParser
 import org.apache.spark.sql.catalyst.plans.{Inner, LeftOuter}
 import org.apache.spark.sql.catalyst.plans.logical.{EventTimeWatermark, Filter, Join, LogicalPlan, Project, ResolvedHint, SubqueryAlias, View}
@@ -207,15 +207,26 @@ final private[parse] class ReadTemporalJoin(
         val below = new ComputedColumns(Some("_version"))
         val keys = from.keyColumns.map(key => Seq(key) -> below.of(StateTypes.normalForm(key)))
         val kind = SourceKinds.read(from.opColumn, keyed = true)
-        val deleted = below.of(EqualTo(kind, Literal(RowKind.Delete)))
+        val isDeleted = EqualTo(kind, Literal(RowKind.Delete))
+        val isReplaced = EqualTo(kind, Literal(RowKind.UpdateBefore))
         val order = from.sequence.map(c => SortOrder(c.toAttribute, Descending))
-        // The row that an update replaces is no version.
         val rowKind = below.of(kind)
-        val all = below.over(Source(rows))
-        val versions = Selection(
-          And(IsNotNull(rowKind), Not(EqualTo(rowKind, Literal(RowKind.UpdateBefore)))),
-          all)
-        History(versions, keys, order, Some(deleted), Nil).project(from.output)
+        val its =
+          if (version >= PlanVersion.endedVersions) {
+            // The row that an update replaces ends its key's version, but for a newer one of the key:
+            // an update may have moved the row to another key. The update's own row is the newer one.
+            val deleted = below.of(Or(isDeleted, isReplaced))
+            val first = SortOrder(below.of(isReplaced), Ascending)
+            val versions = Selection(IsNotNull(rowKind), below.over(Source(rows)))
+            History(versions, keys, order :+ first, Some(deleted), Nil)
+          } else {
+            val deleted = below.of(isDeleted)
+            val versions = Selection(
+              And(IsNotNull(rowKind), Not(EqualTo(rowKind, Literal(RowKind.UpdateBefore)))),
+              below.over(Source(rows)))
+            History(versions, keys, order, Some(deleted), Nil)
+          }
+        its.project(from.output)
     }
   }
 }

@@ -201,6 +201,8 @@ final private[parse] class ReadWindows(
 
   private val findsMore = begun.version >= PlanVersion.windowsBelow
 
+  private val findsGrids = begun.version >= PlanVersion.otherGrids
+
   /** Whether a node has subqueries, all of them over tables, which need nothing of a window. */
   private def readsTables(plan: LogicalPlan): Boolean = findsMore && (plan match {
     case _: Filter | _: Project =>
@@ -249,7 +251,18 @@ final private[parse] class ReadWindows(
               if (findsMore && its.isClosed) None else w.ends)),
           its.times.map { case (column, after) => placeOf(child, column) -> after })
       }
-      val windows = places.map(_._1).reduce(_ & _)
+      val windows =
+        if (!findsGrids) places.map(_._1).reduce(_ & _)
+        else {
+          // Ends of windows of several grids are looked for whenever the watermark advances.
+          def ends(start: Int, end: Int) =
+            places.flatMap(_._1.collect { case (`start`, `end`, of) => of }).distinct match {
+              case Seq(of) => of
+              case _ => None
+            }
+          places.map(_._1.map { case (start, end, _) => (start, end) }).reduce(_ & _)
+            .map { case (start, end) => (start, end, ends(start, end)) }
+        }
       val times = places.map(_._2.toSet).reduce(_ & _)
       val its = Windowed(
         windows.map { case (start, end, ends) =>
