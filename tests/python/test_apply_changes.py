@@ -404,7 +404,7 @@ def test_columns_that_are_not_there_are_named(
 
 def test_a_variant_is_refused_by_its_name(session: SparkSession, tmp_path: Path) -> None:
     rows = session.sql("SELECT 1 AS k, parse_json('2') AS v, '+I' AS op")
-    with pytest.raises(PySparkException, match="firesteel-table datasource.*`v`.*VARIANT"):
+    with pytest.raises(PySparkException, match=r"firesteel-table datasource.*`v`.*VARIANT"):
         firesteel.apply_changes(str(tmp_path), "k", query_id="q")(rows, 0)
 
 
