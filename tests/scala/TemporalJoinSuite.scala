@@ -250,7 +250,9 @@ class TemporalJoinSuite extends ChangelogSuite {
             change(10, "tea", 2, "-U"),
             change(10, "chai", 2, "+U"),
             change(12, "milk", 3, "+U"),
-            change(12, "milk", 1, "-U"),
+            // With its own old time, and a later sequence.
+            Row(at(1), "r", "milk", 1, 12, "-U"),
+            order(11, "milk", 6),
             order(9, "tea", 1),
             order(20, "tea", 2),
             order(20, "chai", 3),
@@ -260,7 +262,7 @@ class TemporalJoinSuite extends ChangelogSuite {
           fed.feed(Nil)
           assert(
             fed.emitted.map(r => r.getInt(0) -> Option(r.get(2))).toSet ==
-              Set(1 -> Some(2), 2 -> None, 3 -> Some(2), 4 -> Some(3), 5 -> Some(0)))
+              Set(1 -> Some(2), 2 -> None, 3 -> Some(2), 4 -> Some(3), 5 -> Some(0), 6 -> Some(1)))
         } finally fed.stop()
       }
     }

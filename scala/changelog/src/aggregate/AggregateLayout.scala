@@ -1,10 +1,10 @@
 package io.firesteel.changelog.aggregate
 
-import io.firesteel.changelog.aggregate.slots.{BestValuesSlot, CountSlot, ExtremeSlot, ExtremeValue, FloatSumSlot, GroupState, InputColumns, LongSumSlot, MergedSlot, RetainedSlot, SetSlot, Slot, SparkAggregate, WholeSumSlot, WideSumSlot}
+import io.firesteel.changelog.aggregate.slots.{BestValuesSlot, CountSlot, ExtremeSlot, ExtremeValue, FloatSumSlot, GroupState, GroupStates, InputColumns, LongSumSlot, MergedSlot, RetainedSlot, SetSlot, Slot, SparkAggregate, WholeSumSlot, WideSumSlot}
 import io.firesteel.changelog.fold.FoldLimits
 import io.firesteel.changelog.plan.{AnyAggregate, SplitDistinct}
 import io.firesteel.changelog.state.{StateEntries, StateLayout}
-import io.firesteel.core.rows.{ColumnProjection, KeyIndex}
+import io.firesteel.core.rows.{ColumnProjection, KeyIndex, WordColumn}
 import io.firesteel.core.windows.PaneWindows
 
 import scala.collection.mutable.ArrayBuffer
@@ -195,7 +195,14 @@ final private[changelog] class AggregateLayout(
     case other => throw new IllegalStateException(s"$other is neither min nor max")
   }
 
-  def newState(): GroupState = new GroupState(new Array[Long](numLongs), new Array[Any](numRefs))
+  def newState(): GroupState = GroupState(numLongs, numRefs)
+
+  /** The states of many groups. */
+  def newStates(): GroupStates = new GroupStates(numLongs, numRefs)
+
+  /** The key of a row that begins with it, if it is one number. */
+  def keyNumber: WordColumn =
+    WordColumn.of(Seq.range(0, numKeys), keyTypes.take(numKeys))
 
   /** Adds a row of the input to the slots that are updated row by row. */
   def add(state: GroupState, row: InternalRow, sign: Int): Unit = {

@@ -5,8 +5,6 @@ import io.firesteel.changelog.fold.{FoldIterator, FoldLimits, PackedValues, Valu
 import io.firesteel.changelog.state.StateEntries
 import io.firesteel.core.rows.KeyIndex
 
-import scala.collection.mutable.ArrayBuffer
-
 import org.apache.spark.sql.catalyst.InternalRow
 import org.apache.spark.sql.catalyst.expressions.{BoundReference, UnsafeRow}
 
@@ -26,7 +24,8 @@ abstract private[aggregate] class GroupFold(
     BoundReference(i, t, nullable = true)
   }
   private[this] val groups = new KeyIndex(KeyIndex.isNumber(keys), keys.size)
-  private[this] val states = ArrayBuffer.empty[GroupState]
+  private[this] val number = layout.keyNumber
+  private[this] val states = layout.newStates()
   private[this] val values = layout.sets.map(set => new ValueTallies(set.isNumber))
   protected val made = new AggregateRows(layout)
   private[this] val buckets = new ValueBuckets(layout, made, entries, layout.countsRows)
@@ -69,7 +68,11 @@ abstract private[aggregate] class GroupFold(
   }
 
   override protected def fold(delta: InternalRow): Unit = {
-    val group = groupOf(made.groupKeyOf(delta))
+    val group = delta match {
+      case unsafe: UnsafeRow if number != null =>
+        known(if (number.isNull(unsafe)) groups.ofNull() else groups.of(number(unsafe)))
+      case _ => groupOf(made.groupKeyOf(delta))
+    }
     if (layout.hasSet && delta.getInt(layout.setAt) != AggregateLayout.ofGroup) {
       val set = delta.getInt(layout.setAt)
       val packed = delta.getBinary(keyWidth + layout.valuesAt)
@@ -80,27 +83,28 @@ abstract private[aggregate] class GroupFold(
     }
   }
 
-  protected def groupOf(key: UnsafeRow): Int = {
-    val group = groups.of(key)
-    if (group == states.size) load(key)
+  protected def groupOf(key: UnsafeRow): Int = known(groups.of(key))
+
+  /** Loads the state of a group that is new. */
+  private def known(group: Int): Int = {
+    if (group == states.size) load(groups.key(group))
     group
   }
 
   /** Loads a group's state. */
   private def load(key: UnsafeRow): Unit = {
-    val state = layout.newState()
+    val state = states.add()
     val stored = entries.get(made.entryOf(key))
     if (stored != null) {
       if (layout.isOfAnySize) large += 2L * stored.getSizeInBytes
       layout.mergeValue(state, stored)
     }
-    states += state
     loaded(key, state, stored)
   }
 
   override protected def drain(): Iterator[InternalRow] = {
     val changed = values.map(_.byGroup(states.size))
-    states.indices.iterator.flatMap(settle(_, changed)).concat(settled()).concat(clear())
+    Iterator.range(0, states.size).flatMap(settle(_, changed)).concat(settled()).concat(clear())
   }
 
   /** Updates a group's entries. */

@@ -1,11 +1,8 @@
 package io.firesteel.changelog.aggregate
 
-import io.firesteel.changelog.aggregate.slots.GroupState
 import io.firesteel.changelog.fold.{FoldIterator, FoldLimits}
 import io.firesteel.core.changes.RowKind
 import io.firesteel.core.rows.KeyIndex
-
-import scala.collection.mutable.ArrayBuffer
 
 import org.apache.spark.sql.catalyst.InternalRow
 import org.apache.spark.sql.catalyst.expressions.{BoundReference, UnsafeRow}
@@ -28,7 +25,8 @@ final private[changelog] class PartialAggregate(
     BoundReference(i, t, nullable = true)
   }
   private[this] val groups = new KeyIndex(KeyIndex.isNumber(keys), keys.size)
-  private[this] val states = ArrayBuffer.empty[GroupState]
+  private[this] val number = layout.keyNumber
+  private[this] val states = layout.newStates()
   private[this] val values = new PartialValues(layout, same)
   private[this] val made = new AggregateRows(layout)
   private[this] var taken = 0L // bytes of the rows in growing buffers, an upper bound
@@ -40,16 +38,21 @@ final private[changelog] class PartialAggregate(
 
   override protected def fold(row: InternalRow): Unit = {
     val sign = if (kindAt >= 0 && RowKind.isRetraction(row.getByte(kindAt))) -1 else 1
-    val group = groups.of(made.groupKeyOf(row))
-    if (group == states.size) states += layout.newState()
-    val state = states(group)
+    val group = groupOf(row)
+    val state = if (group == states.size) states.add() else states(group)
     if (layout.hasGrowing) taken += FoldLimits.bytesOf(row)
     layout.add(state, row, sign)
     values.add(group, row, sign)
   }
 
+  private def groupOf(row: InternalRow): Int = row match {
+    case unsafe: UnsafeRow if number != null =>
+      if (number.isNull(unsafe)) groups.ofNull() else groups.of(number(unsafe))
+    case _ => groups.of(made.groupKeyOf(row))
+  }
+
   override protected def drain(): Iterator[InternalRow] = {
-    val ofGroups = states.indices.iterator.map(g => made.delta(groups.key(g), states(g)))
+    val ofGroups = Iterator.range(0, states.size).map(g => made.delta(groups.key(g), states(g)))
     val ofSets = values.packed(states.size) { (group, set, packed) =>
       made.delta(groups.key(group), set, packed)
     }

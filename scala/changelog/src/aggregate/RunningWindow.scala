@@ -201,7 +201,7 @@ final private[aggregate] class RunningWindow(
     if (!hasOthers) state
     else {
       // Evaluating a function may change its buffer, and later panes are merged into it.
-      val whole = new GroupState(state.longs.clone(), state.refs.clone())
+      val whole = state.copy()
       layout.others.reset(whole)
       if (step != null) layout.others.merge(whole, step)
       layout.others.merge(whole, made.valueOf(state, null))

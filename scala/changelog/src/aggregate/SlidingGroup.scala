@@ -60,7 +60,7 @@ final private[aggregate] class SlidingGroup(layout: AggregateLayout, made: Aggre
   def all: GroupState =
     if (older.isEmpty) state
     else {
-      val whole = new GroupState(state.longs.clone(), state.refs.clone())
+      val whole = state.copy()
       layout.others.reset(whole)
       layout.others.merge(whole, older.peekFirst())
       layout.others.merge(whole, made.valueOf(state, null))

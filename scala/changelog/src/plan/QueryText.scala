@@ -7,6 +7,7 @@ import java.util.Locale
 
 import org.apache.spark.sql.catalyst.expressions.{Alias, Attribute, Cast, ExprId, Expression, ExpressionWithRandomSeed, GetStructField, InSet, Literal, NamedLambdaVariable, SortOrder, UserDefinedExpression, VariableReference}
 import org.apache.spark.sql.catalyst.expressions.aggregate.AggregateExpression
+import org.apache.spark.sql.catalyst.expressions.objects.LambdaVariable
 
 /**
  * An expression of the analysed query as text. The text is equal at every start of the query and in
@@ -50,6 +51,8 @@ final private[plan] class QueryText(
         s"over ${call.frame.frameType.sql} $ends"
     case function: UserDefinedExpression => s"${function.name}${all(function.children)}"
     case variable: NamedLambdaVariable => ExpressionDetails.nameOf(variable)
+    // Its number is another one at each start.
+    case variable: LambdaVariable => s"lambda ${variable.dataType.catalogString}"
     // Without a seed in the query Spark draws one at each start.
     case random: ExpressionWithRandomSeed =>
       s"${random.prettyName}${all(random.children.filterNot(_ eq random.seedExpression))}"

@@ -40,6 +40,7 @@ final private[rules] class EditStatements(
     }
     files.record() match {
       case None =>
+        files.forgetFirst()
         val planned = plan(None, 0L, false)
         files.record(withOperators(planned, operatorsOf(planned)))
         planned.plan

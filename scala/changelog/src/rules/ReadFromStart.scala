@@ -39,11 +39,16 @@ final private[changelog] class ReadFromStart(session: SparkSession) extends Rule
 
 private[rules] object ReadFromStart {
 
-  /** Marks the sources of the groups that begin at the start. */
+  /**
+   * Marks the sources of the groups that begin at the start.
+   *
+   * @param next the next micro-batch
+   */
   def mark(
       plan: LogicalPlan,
       record: SetRecord,
-      checkpoint: Option[String]): LogicalPlan =
+      checkpoint: Option[String],
+      next: Long): LogicalPlan =
     if (!record.groups.exists(_.from == "start")) plan
     else AnalysisHelper.allowInvokingTransformsInAnalyzer {
       val sources = SourceNames.relations(plan)
@@ -52,7 +57,7 @@ private[rules] object ReadFromStart {
         if (group.from != "start") its
         else its.transformUp {
           case relation @ (_: StreamingRelation | _: StreamingRelationV2) =>
-            if (!WholeStream.isRepeatable(relation)) {
+            if (group.batch >= next && !WholeStream.isRepeatable(relation)) {
               throw ChangelogErrors.unsupportedOperator(
                 s"The source ${SourceNames.nameOf(relation)}",
                 "a statement that begins at the start reads it again, and it cannot be",

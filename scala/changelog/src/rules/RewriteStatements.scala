@@ -115,7 +115,7 @@ final private[rules] class RewriteStatements(
       begun,
       record.fold(Map.empty[String, Long])(_.left))
     Planned(
-      ReadFromStart.mark(timed(plan), now, checkpoint),
+      ReadFromStart.mark(timed(plan), now, checkpoint, next),
       now,
       found.flatMap(_.declined))
   }

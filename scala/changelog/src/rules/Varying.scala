@@ -1,6 +1,7 @@
 package io.firesteel.changelog.rules
 
 import io.firesteel.changelog.plan.parse.Repeatable
+import io.firesteel.changelog.sql.Arrival
 import io.firesteel.changelog.state.PlanVersion
 
 import org.apache.spark.sql.catalyst.expressions.Expression
@@ -34,6 +35,7 @@ final private[rules] class Varying(ofTables: Boolean, again: Boolean) {
     case deterministic if deterministic.deterministic =>
       again && Repeatable.differsAgain(deterministic)
     case function: AggregateFunction => function.children.exists(differs)
+    case _: Arrival => false
     case other if other.children.forall(_.deterministic) => true
     case other => other.children.exists(differs)
   }

@@ -3,6 +3,7 @@ package io.firesteel.changelog.rules
 import io.firesteel.changelog.common.ChangelogErrors
 import io.firesteel.changelog.plan.parse.{OrderedJoins, Repeatable, SpreadNotIn}
 import io.firesteel.changelog.plan.parse.conditions.{CommonConditions, ImpliedConditions, ViewColumns, WhereBelow}
+import io.firesteel.changelog.sql.Arrival
 import io.firesteel.changelog.state.PlanVersion
 
 import scala.annotation.tailrec
@@ -97,7 +98,7 @@ private[rules] object WholeQuery {
     val twice = closure(all.filter(id => all.count(_ == id) > 1).toSet)
     definitions.filter(definition => twice(definition.id))
       .flatMap(_.child.collectWithSubqueries { case node =>
-        node.expressions.find(!_.deterministic)
+        node.expressions.find(Arrival.differsOtherwise)
       }.flatten)
       .foreach(varying => throw ChangelogErrors.notRepeatable("WITH", varying.sql))
   }

@@ -10,7 +10,7 @@ import org.apache.spark.sql.types.{DataType, LongType}
  * The place of a row among those of its partition, with the partition's number above it: as Spark's
  * `monotonically_increasing_id()`, which it refuses anywhere in a query of streams.
  */
-final private[sql] case class Arrival() extends LeafExpression with Nondeterministic {
+final private[changelog] case class Arrival() extends LeafExpression with Nondeterministic {
   import Arrival._
 
   @transient private var next = 0L
@@ -37,6 +37,17 @@ final private[sql] case class Arrival() extends LeafExpression with Nondetermini
   override def withNewChildrenInternal(newChildren: IndexedSeq[Expression]): Expression = copy()
 }
 
-private object Arrival {
+private[changelog] object Arrival {
+
+  /**
+   * Whether an expression differs each time for another reason than the order of rows, which is the
+   * source's.
+   */
+  def differsOtherwise(expression: Expression): Boolean = !expression.deterministic &&
+    (expression match {
+      case _: Arrival => false
+      case its => its.children.forall(_.deterministic) || its.children.exists(differsOtherwise)
+    })
+
   private val bitsOfRow = 33
 }

@@ -2,11 +2,13 @@ package io.firesteel.changelog.sql
 
 import io.firesteel.core.changes.RowKind
 import io.firesteel.core.rows.PlainStrings
-import org.apache.spark.sql.catalyst.expressions.{Alias, Attribute, Cast, CreateNamedStruct, EqualTo, Expression, GetStructField, GreaterThan, If, IsNotNull, Literal, NamedExpression, ReplicateRows}
-import org.apache.spark.sql.catalyst.expressions.aggregate.{First, MaxBy, Sum}
+import org.apache.spark.sql.catalyst.expressions.{Alias, Attribute, Cast, CreateNamedStruct, EqualTo, Expression, GetStructField, GreaterThan, If, IsNotNull, Literal, NamedExpression, ReplicateRows, StructsToJson}
+import org.apache.spark.sql.catalyst.expressions.aggregate.{MaxBy, Sum}
+import org.apache.spark.sql.catalyst.expressions.variant.SchemaOfVariant
 import org.apache.spark.sql.catalyst.plans.logical.{Aggregate, Filter, Generate, LogicalPlan, Project}
 import org.apache.spark.sql.catalyst.types.DataTypeUtils
 import org.apache.spark.sql.firesteel.{Files, hasType}
+import org.apache.spark.sql.internal.SQLConf
 import org.apache.spark.sql.types.VariantType
 
 /** The table that a changelog leaves in a batch query, written with Spark's own operators. */
@@ -32,8 +34,9 @@ private[sql] object TableOfChanges {
     val others = columns.flatMap(c => toldApart(c).map(value => c -> Alias(value, c.name)())).toMap
     val keys = columns.map(c => others.get(c).fold(c)(_.toAttribute))
     val kept = columns.map { c =>
-      if (!others.contains(c)) c
-      else Alias(First(c, ignoreNulls = false).toAggregateExpression(), c.name)()
+      others.get(c).fold[NamedExpression](c) { key =>
+        Alias(MaxBy(c, key.toAttribute).toAggregateExpression(), c.name)()
+      }
     }
     val changes = Project(columns ++ others.values :+ kind, source.child)
     val counts = Aggregate(keys, kept :+ copies, changes)
@@ -52,8 +55,17 @@ private[sql] object TableOfChanges {
 
   /** What tells values of a column apart, if Spark's equality does not. */
   private def toldApart(column: Attribute): Option[Expression] =
-    if (hasType(column.dataType) { case VariantType => true }) Some(ValueText.of(column))
+    if (hasType(column.dataType) { case VariantType => true }) Some(written(column))
     else Some(PlainStrings.of(column.dataType)).filter(_ != column.dataType).map(Cast(column, _))
+
+  /** As JSON, which has no sign of a variant's type but for texts. */
+  private def written(column: Attribute): Expression = {
+    val options = Map("ignoreNullFields" -> "false")
+    val row = CreateNamedStruct(Seq(Literal(column.name), column))
+    val json = StructsToJson(options, row, Some(SQLConf.get.sessionLocalTimeZone))
+    val itsType = if (column.dataType == VariantType) Seq(SchemaOfVariant(column)) else Nil
+    named(json +: itsType)
+  }
 
   /** The last row of each key by its position in its input partition, unless it is a deletion. */
   private def newest(source: FromChangelog, kind: Alias): LogicalPlan = {

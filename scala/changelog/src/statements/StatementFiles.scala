@@ -46,6 +46,9 @@ final class StatementFiles(checkpoint: String, conf: Configuration) {
   /** Notes that targets get the rows of the first micro-batch. */
   private[statements] def noteFirst(): Unit = write("first", Nil)
 
+  /** Removes the note of a first micro-batch whose offsets were removed by hand. */
+  private[changelog] def forgetFirst(): Unit = files.delete(new Path(folder, "first"))
+
   /**
    * Whether a target may have rows of the first micro-batch. A statement's function may have written
    * to one target before it failed at another, and over Spark Connect no statement is noted.

@@ -402,12 +402,17 @@ class ChangelogSourceSuite extends ChangelogSuite {
     spark.sql(
       """SELECT v COLLATE UTF8_LCASE AS v, parse_json(j) AS j, array(parse_json(j)) AS js, op
         |FROM VALUES ('A', '1', '+I'), ('a', '1', '+I'), ('a', '1', '-D'), ('b', '2', '+I'),
-        |('b', '3', '+I'), ('b', '2', '-D') AS c(v, j, op)""".stripMargin)
+        |('b', '3', '+I'), ('b', '2', '-D'), ('c', '"4"', '+I'), ('c', '4', '+I'), ('c', '4', '-D'),
+        |('d', 'null', '+I'), ('d', NULL, '-D') AS c(v, j, op)""".stripMargin)
       .createOrReplaceTempView("changes")
     assertSameRows(
       spark.sql("SELECT v, to_json(j), to_json(js) FROM from_changelog(TABLE(changes))").collect()
         .toSeq,
-      Seq(Row("A", "1", "[1]"), Row("b", "3", "[3]")),
+      Seq(
+        Row("A", "1", "[1]"),
+        Row("b", "3", "[3]"),
+        Row("c", "\"4\"", "[\"4\"]"),
+        Row("d", "null", "[null]")),
       "of collated text and variants"
     )
   }

@@ -280,6 +280,22 @@ class StatementEditSuite extends ChangelogSuite {
     }
   }
 
+  test("a table of changes is the same for two statements, and may be read twice") {
+    spark.sql("SELECT * FROM VALUES ('a', 'x', '+I'), ('a', 'y', '+U') AS c(k, n, op)").coalesce(1)
+      .createOrReplaceTempView("changes")
+    val named = "(SELECT t.k, t.v, n.n FROM {t} t JOIN " +
+      "from_changelog(TABLE(changes), keys => array('k')) n ON t.k = n.k)"
+    val twice = "WITH n AS (SELECT * FROM from_changelog(TABLE(changes), keys => array('k'))) " +
+      s"SELECT t.k, count(*) AS c$kinds FROM {t} t JOIN n ON t.k = n.k JOIN n m ON t.k = m.k GROUP BY t.k"
+    withSet() { set =>
+      follows(
+        set,
+        Of("one", s"SELECT * FROM $named WHERE v > 1"),
+        Of("other", s"SELECT * FROM $named WHERE v <= 1"),
+        Of("twice", twice))
+    }
+  }
+
   test("a changed query of values that were kept has none of the rows before") {
     val told = Of("told", "SELECT k, v, length(uuid()) AS id FROM {t}")
     withSet() { set =>

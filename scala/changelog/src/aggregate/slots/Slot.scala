@@ -4,14 +4,6 @@ import org.apache.spark.sql.catalyst.InternalRow
 import org.apache.spark.sql.types.{DataType, LongType}
 
 /**
- * The state of a group in memory.
- *
- * @param longs the numbers of all slots, in order
- * @param refs the other values of all slots, in order
- */
-final private[aggregate] class GroupState(val longs: Array[Long], val refs: Array[Any])
-
-/**
  * One part of a group's state that is updated row by row, such as a sum. Several aggregates may
  * read one slot: `sum(v)` and `avg(v)` read one sum.
  *

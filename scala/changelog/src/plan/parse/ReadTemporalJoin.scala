@@ -213,12 +213,12 @@ final private[parse] class ReadTemporalJoin(
         val rowKind = below.of(kind)
         val its =
           if (version >= PlanVersion.endedVersions) {
-            // The row that an update replaces ends its key's version, but for a newer one of the key:
-            // an update may have moved the row to another key. The update's own row is the newer one.
+            // An update may have moved a row to another key, whose old version ends. The row that it
+            // replaces is older than any other of its key and time: it may have its own old time.
             val deleted = below.of(Or(isDeleted, isReplaced))
             val first = SortOrder(below.of(isReplaced), Ascending)
             val versions = Selection(IsNotNull(rowKind), below.over(Source(rows)))
-            History(versions, keys, order :+ first, Some(deleted), Nil)
+            History(versions, keys, order.head +: first +: order.tail, Some(deleted), Nil)
           } else {
             val deleted = below.of(isDeleted)
             val versions = Selection(

@@ -20,7 +20,7 @@ class BestValuesSlotSuite extends AnyFunSuite {
       of: Int => Any): Int = {
     val random = new Random(steps)
     val slot = new BestValuesSlot(dataType, largest)
-    var state = new GroupState(new Array[Long](1), new Array[Any](1))
+    var state = GroupState(1, 1)
     val there = mutable.TreeSet.empty[Int]
     var searches = 0
     (1 to steps).foreach { step =>
@@ -54,7 +54,7 @@ class BestValuesSlotSuite extends AnyFunSuite {
   private def stored(slot: BestValuesSlot, state: GroupState): GroupState = {
     val row = new GenericInternalRow(2)
     slot.write(state, row, 0)
-    val read = new GroupState(new Array[Long](1), new Array[Any](1))
+    val read = GroupState(1, 1)
     slot.merge(read, row, 0)
     read
   }
@@ -72,7 +72,7 @@ class BestValuesSlotSuite extends AnyFunSuite {
     assert(check(IntegerType, largest = true, 20000, 0.7, n => n) < 20000 / BestValuesSlot.wanted)
     // A set that shrinks by its best: once for each sixteen of them.
     val slot = new BestValuesSlot(IntegerType, largest = false)
-    val state = new GroupState(new Array[Long](1), new Array[Any](1))
+    val state = GroupState(1, 1)
     (0 until 1600).foreach(n => slot.appear(state, n))
     val searches = (0 until 1600).count { n =>
       val lost = slot.vanish(state, n)
@@ -91,7 +91,7 @@ class BestValuesSlotSuite extends AnyFunSuite {
     }
     Seq(DoubleType, FloatType).foreach { dataType =>
       val slot = new BestValuesSlot(dataType, largest = true)
-      val state = new GroupState(new Array[Long](1), new Array[Any](1))
+      val state = GroupState(1, 1)
       val (negative, nan, number) = forms(dataType)
       Seq[Any](nan, negative, number).foreach(slot.appear(state, _))
       assert(!slot.vanish(state, nan))
@@ -103,7 +103,7 @@ class BestValuesSlotSuite extends AnyFunSuite {
 
   test("both zeros are values") {
     val slot = new BestValuesSlot(DoubleType, largest = true)
-    val state = new GroupState(new Array[Long](1), new Array[Any](1))
+    val state = GroupState(1, 1)
     slot.appear(state, 0.0)
     slot.appear(state, -0.0)
     assert(!slot.vanish(state, 0.0))

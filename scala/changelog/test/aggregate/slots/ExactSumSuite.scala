@@ -35,7 +35,7 @@ class ExactSumSuite extends AnyFunSuite {
 
   test("NaN and infinities go with their rows") {
     val slot = new FloatSumSlot(0, DoubleType)
-    val state = new GroupState(new Array[Long](4), new Array[Any](1))
+    val state = GroupState(4, 1)
     def add(value: Double, sign: Int): Double = {
       slot.add(state, InternalRow(value), sign)
       slot.sum(state)
@@ -53,7 +53,7 @@ class ExactSumSuite extends AnyFunSuite {
     val random = new Random(11)
     (1 to 2000).foreach { _ =>
       val slot = new LongSumSlot(0, LongType)
-      val state = new GroupState(new Array[Long](3), Array.empty[Any])
+      val state = GroupState(3, 0)
       var truth = BigInt(0)
       (1 to 20).foreach { _ =>
         val value = random.nextInt(3) match {
