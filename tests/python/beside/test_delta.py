@@ -27,6 +27,7 @@ from tests.python.beside.parts import DELTA, jars, require
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession
+    from pyspark.sql.streaming.query import StreamingQuery
 
 DELTA_EXTENSION = "io.delta.sql.DeltaSparkSessionExtension"
 ORDERS = {
@@ -196,14 +197,17 @@ def test_a_statement_cannot_begin_at_a_start_that_is_not_kept(
     spark.range(3).write.format("delta").save(table)
     source = spark.readStream.format("delta").option("startingVersion", "latest").load(table)
 
-    def start(*names: str) -> None:
+    def start(*names: str) -> StreamingQuery:
         s = firesteel.statement_set(spark, tmp_path / "checkpoint")
         for name in names:
             s.insert(name, source, lambda df, _: None, from_="start")
-        s.start(trigger={"availableNow": True}).awaitTermination()
+        return s.start()
 
-    start("first")
+    query = start("first")
+    query.processAllAvailable()
     spark.range(3, 6).write.format("delta").mode("append").save(table)
-    start("first")
-    with pytest.raises(Exception, match="start"):
-        start("first", "second")
+    query.processAllAvailable()
+    query.stop()
+    start("first").stop()
+    with pytest.raises(Exception, match="begins at the start"):
+        start("first", "second").processAllAvailable()
