@@ -1,5 +1,6 @@
 package io.firesteel.json
 
+import io.firesteel.core.expressions.SumOrder
 import org.apache.spark.sql.catalyst.expressions.{Alias, Attribute, AttributeMap, Expression, NamedExpression}
 import org.apache.spark.sql.catalyst.expressions.aggregate.AggregateExpression
 import org.apache.spark.sql.catalyst.plans.logical.{Aggregate, Filter, LogicalPlan, Project}
@@ -51,7 +52,8 @@ private[json] object PullOutJson {
     val shared = calls
       .filter { call =>
         val document = overChild(call.document)
-        document.deterministic && documents.count(_ == document.canonicalized) > 1
+        document.deterministic && !SumOrder.isIn(document) &&
+        documents.count(_ == document.canonicalized) > 1
       }
       .distinctBy(_.expression.canonicalized)
     if (shared.isEmpty) aggregate

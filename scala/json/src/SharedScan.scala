@@ -1,5 +1,6 @@
 package io.firesteel.json
 
+import io.firesteel.core.expressions.SumOrder
 import org.apache.spark.sql.catalyst.expressions.{Alias, And, Attribute, AttributeSet, Expression, GetStructField, IsNotNull, NamedExpression, PredicateHelper}
 import org.apache.spark.sql.catalyst.plans.logical.{Filter, LogicalPlan, Project}
 
@@ -108,6 +109,7 @@ private[json] object SharedScan extends PredicateHelper {
   /** An expression may move if it cannot fail, and if its document is there. */
   private def canShare(base: LogicalPlan)(call: JsonCall): Boolean =
     call.reading.isRight && !call.fails && call.document.deterministic &&
+      !SumOrder.isIn(call.document) &&
       call.document.references.subsetOf(base.outputSet) && !JsonCalls.isIn(call.document)
 
   /**

@@ -50,6 +50,14 @@ class FuseJsonSuite extends JsonSuite with AdaptiveSparkPlanHelper {
     val _ = assert(found.length == count && originals(sql).length == values, s"$sql\n$found")
   }
 
+  test("documents that Spark takes for one by their order are two") {
+    spark.sql(
+      "SELECT '{\"a\":\"X\"}' COLLATE UTF8_LCASE AS x, '{\"a\":\"x\"}' COLLATE UTF8_LCASE AS y")
+      .write.saveAsTable("cases")
+    assertSameAnswer("SELECT get_json_object(greatest(y, x), '$.a') FROM cases " +
+      "WHERE get_json_object(greatest(x, y), '$.a') = 'X' COLLATE UTF8_BINARY")
+  }
+
   test("values of one projection share a scan") {
     check(
       s"""SELECT id, from_json(j, $schema).price p, from_json(j, $schema).name n,

@@ -62,12 +62,18 @@ private[skew] final case class DistinctQuery(
 
   /** How many copies of a row Spark's rewrite makes. Filters over the same values share a copy. */
   private def copiesOfRows: Int =
-    if (isRewritten) sets + math.min(ordinary.size, 1) else 1
+    if (isRewritten) sets + (if (ordinary.nonEmpty || columns.size > distincts.size) 1 else 0)
+    else 1
 
-  private def sets: Int = columns.map(_.values.map(_.canonicalized).toSet).distinct.size
+  private def sets: Int = distincts.map(_.values.map(_.canonicalized).toSet).distinct.size
 
-  /** Whether Spark copies rows. It then computes the arguments of all functions for each row. */
-  def isRewritten: Boolean = sets > 1 || columns.exists(_.filter.isDefined)
+  private def distincts = columns.filter(_.functions.exists(_.isDistinct))
+
+  /**
+   * Whether Spark copies rows. It then computes the arguments of all functions for each row. For
+   * `collect_set` it makes no copies.
+   */
+  def isRewritten: Boolean = sets > 1 || distincts.exists(_.filter.isDefined)
 
   /**
    * Whether this room can compute all of its functions. Spark may have merged the aggregate with
@@ -93,7 +99,7 @@ private[skew] final case class DistinctQuery(
     ordinary.map(_.aggregateFunction).collectFirst {
       case function
           if !function.isInstanceOf[DeclarativeAggregate] &&
-            !function.isInstanceOf[ImperativeAggregate] =>
+            !function.isInstanceOf[ImperativeAggregate] || !EmptyState.isNeutral(function) =>
         SkewDecline.NotMergeable(function.prettyName)
     }
 

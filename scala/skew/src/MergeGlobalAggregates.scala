@@ -1,6 +1,7 @@
 package io.firesteel.skew
 
 import io.firesteel.core.decide.{Decisions, Fired}
+import io.firesteel.core.expressions.SumOrder
 import org.apache.spark.sql.catalyst.expressions.{Attribute, NamedExpression}
 import org.apache.spark.sql.catalyst.plans.InnerLike
 import org.apache.spark.sql.catalyst.plans.logical.{Join, LogicalPlan, Project}
@@ -114,9 +115,11 @@ object MergeGlobalAggregates extends Rule[LogicalPlan] {
   /** The branches to merge, all over the first one's input. Branches left out get their reason. */
   private def decide(group: Seq[(Int, GlobalBranch)]): Seq[(Int, GlobalBranch)] = {
     val input = group.head._2.input
-    val branches = group.map { case (at, branch) => at -> branch.over(input) }
-    val (refused, fit) = branches.partitionMap { case (at, branch) =>
-      MergeObjection.to(branch).map(branch -> _).toLeft(at -> branch)
+    val (refused, fit) = group.partitionMap { case (at, its) =>
+      val branch = its.over(input)
+      MergeObjection.to(branch)
+        .orElse(SumOrder.confused(its.input, input).map(e => MergeDecline.SumOrder(e.sql)))
+        .map(branch -> _).toLeft(at -> branch)
     }
     refused.foreach { case (branch, why) => Decisions.decline(branch.aggregate, name, why) }
     if (fit.size < 2) Nil

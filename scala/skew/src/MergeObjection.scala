@@ -1,6 +1,7 @@
 package io.firesteel.skew
 
 import io.firesteel.core.decide.Decline
+import io.firesteel.core.expressions.SumOrder
 import org.apache.spark.sql.catalyst.expressions.{Expression, ExpressionSet, PlanExpression, PythonFuncExpression}
 import org.apache.spark.sql.catalyst.expressions.aggregate.AggregateExpression
 import org.apache.spark.sql.catalyst.plans.logical.{Aggregate, LogicalPlan, Sample}

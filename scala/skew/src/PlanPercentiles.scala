@@ -1,7 +1,7 @@
 package io.firesteel.skew
 
 import io.firesteel.core.decide.Decisions
-import io.firesteel.core.expressions.{Apart, CannotFail}
+import io.firesteel.core.expressions.{Apart, CannotFail, SumOrder}
 import io.firesteel.core.plans.NativeOperators
 import io.firesteel.core.rows.{KeyReader, RawColumns, WideSum}
 import org.apache.spark.sql.SparkSession
@@ -75,7 +75,7 @@ final class PlanPercentiles(session: SparkSession) extends SparkStrategy {
       // Where memory is short each row may be a group: `first` would compute an argument that fails.
       case function: DeclarativeAggregate =>
         function.children.forall(CannotFail.isComputedAlways(function, _))
-      case _: ImperativeAggregate => true
+      case function: ImperativeAggregate => EmptyState.isNeutral(function)
       case _ => false
     })
 

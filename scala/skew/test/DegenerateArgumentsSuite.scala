@@ -1,7 +1,8 @@
 package io.firesteel.skew
 
-import io.firesteel.testkit.DegenerateCalls
-import org.apache.spark.sql.SparkSessionExtensions
+import io.firesteel.testkit.{DegenerateCalls, SinceSpark}
+import org.apache.spark.sql.{functions, Encoder, Encoders, SparkSessionExtensions}
+import org.apache.spark.sql.expressions.Aggregator
 
 /** Every function that the room computes, on degenerate arguments. */
 class DegenerateArgumentsSuite extends SkewSuite {
@@ -61,6 +62,38 @@ class DegenerateArgumentsSuite extends SkewSuite {
     assertSame(counts ++ DegenerateCalls.percentiles("a").take(6), "PlanDistinctAggregate")
   }
 
+  test("arguments of functions that read some of their rows") {
+    val source = "(SELECT id, id DIV 10 AS g FROM range(0, 2, 1, 1))"
+    withConf("spark.sql.preserveCharVarcharTypeInfo" -> true) {
+      Seq(
+        "collect_set(id) FILTER (WHERE id >= 0), first(10 / (1 - id))",
+        "median(id), first(CAST(repeat('a', 2 + 2 * CAST(id AS INT)) AS VARCHAR(3)))"
+      ).foreach { calls =>
+        val sql = s"SELECT /*+ TWO_PHASE */ g, $calls FROM $source GROUP BY g"
+        assertSameOutcome(sql)
+        assert(spark.sql(sql).collect().length == 1, sql)
+      }
+    }
+  }
+
+  test("a user's function whose first state is null, and sketches that are merged") {
+    spark.udf.register("latest", functions.udaf(DegenerateArgumentsSuite.latest))
+    Seq(
+      "SELECT g, median(x), latest(x) FROM (SELECT id % 3 AS g, id AS x FROM range(0, 30, 1, 2)) GROUP BY g",
+      "SELECT count(DISTINCT h), count(DISTINCT h + 1), latest(h) FROM (SELECT id % 3 AS h FROM range(30))"
+    ).foreach(assertSameOutcome(_))
+    if (SinceSpark.is("4.1")) {
+      val sketches =
+        "(SELECT id % 2 AS h, kll_sketch_agg_bigint(id, 400) AS sk FROM range(600) GROUP BY id % 2)"
+      assertSameOutcome(
+        "SELECT count(DISTINCT h), count(DISTINCT h + 1), " +
+          s"kll_sketch_get_n_bigint(kll_merge_agg_bigint(sk)) FROM $sketches")
+      assertSameOutcome(
+        "SELECT g, median(x), approx_top_k_estimate(approx_top_k_combine(sk)) FROM (SELECT g, d, max(v) AS x, " +
+          "approx_top_k_accumulate(v) AS sk FROM VALUES (1,1,10),(1,2,10),(2,1,20) AS t(g,d,v) GROUP BY g, d) GROUP BY g")
+    }
+  }
+
   test("merged globals") {
     val calls = DegenerateCalls.plain("a") ++ DegenerateCalls.percentiles("a") ++
       Seq("count(DISTINCT a, a)", "count(DISTINCT a, NULL)")
@@ -70,5 +103,23 @@ class DegenerateArgumentsSuite extends SkewSuite {
       val sql = s"SELECT * FROM ${branch(condition)} AS x CROSS JOIN ${branch("a <> 1")} AS y"
       assertSameAnswer(sql)
     }
+  }
+}
+
+object DegenerateArgumentsSuite {
+
+  final case class Latest(value: Long)
+
+  val latest: Aggregator[Long, Latest, Long] = new Aggregator[Long, Latest, Long] {
+    // scalafix:off DisableSyntax.null
+    override def zero: Latest = null
+    // scalafix:on
+    override def reduce(buffer: Latest, value: Long): Latest =
+      Latest(Option(buffer).fold(value)(_.value.max(value)))
+    override def merge(one: Latest, other: Latest): Latest =
+      Latest((Option(one) ++ Option(other)).map(_.value).max)
+    override def finish(buffer: Latest): Long = buffer.value
+    override def bufferEncoder: Encoder[Latest] = Encoders.product[Latest]
+    override def outputEncoder: Encoder[Long] = Encoders.scalaLong
   }
 }

@@ -74,7 +74,11 @@ class MergeGlobalAggregatesSuite extends MergeSuite {
           "min(a + (b + c)) m FROM sums WHERE x > 1"),
         sides(
           "count(*) c1 FROM sums WHERE string(greatest(c * 0, b * 0)) = '0.0'",
-          "max(x) m FROM sums WHERE string(greatest(b * 0, c * 0)) = '0.0'")
+          "max(x) m FROM sums WHERE string(greatest(b * 0, c * 0)) = '0.0'"),
+        sides(
+          "max(v) c1 FROM sums LATERAL VIEW explode(array((a + b) + c)) e AS v WHERE v > -5",
+          "min(v) m FROM sums LATERAL VIEW explode(array(a + (b + c))) e AS v WHERE v < 5"
+        )
       ).foreach { sql =>
         // Spark 4.2 and newer merge such filters themselves, as if they were one.
         assert(fired(sql).isEmpty && declines(sql).subsetOf(Set("SKEW.MERGE_SUM_ORDER")), sql)

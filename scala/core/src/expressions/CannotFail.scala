@@ -4,7 +4,7 @@ import org.apache.spark.sql.catalyst.expressions.{Add, And, Attribute, BinaryCom
 import org.apache.spark.sql.catalyst.expressions.aggregate.DeclarativeAggregate
 import org.apache.spark.sql.catalyst.expressions.codegen.CodegenFallback
 import org.apache.spark.sql.catalyst.optimizer.NormalizeNaNAndZero
-import org.apache.spark.sql.types.{DoubleType, FloatType, NumericType, StringType}
+import org.apache.spark.sql.types.{CharType, DoubleType, FloatType, NumericType, StringType, VarcharType}
 
 /**
  * Whether an expression has a value on every row and never raises an error.
@@ -111,6 +111,8 @@ private[firesteel] object CannotFail {
 
   private def isWidening(cast: Cast): Boolean = (cast.child.dataType, cast.dataType) match {
     case (from: NumericType, to: NumericType) => Cast.canUpCast(from, to)
+    // Where Spark keeps the types, it checks the length.
+    case (_, _: CharType | _: VarcharType) => false
     case (_: StringType, _: StringType) => true
     case _ => false
   }
