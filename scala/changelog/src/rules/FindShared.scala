@@ -3,6 +3,7 @@ package io.firesteel.changelog.rules
 import io.firesteel.changelog.common.ChangelogErrors
 import io.firesteel.changelog.plan.lower.PartReader
 import io.firesteel.changelog.plan.parse.WindowsEmit
+import io.firesteel.changelog.plan.parse.conditions.SortBelow
 import io.firesteel.changelog.plan.share.{SharedPart, SharedView}
 import io.firesteel.changelog.sql.StateTtl
 import io.firesteel.changelog.state.PlanVersion
@@ -56,6 +57,7 @@ final private[rules] class FindShared(
     val by: mutable.BitSet = mutable.BitSet.empty // queries that have the plan
     var isBelowState = false
     var isBelowFilter = false
+    var asksOrder = false // whether something that reads it depends on the order of its rows
     val read: mutable.BitSet = mutable.BitSet.empty // places of columns that something reads
     // The condition right above each place that reads it, over columns of `plan`.
     val asked: mutable.ArrayBuffer[Option[Expression]] = mutable.ArrayBuffer.empty
@@ -115,7 +117,13 @@ final private[rules] class FindShared(
 
   private def look(): Unit = {
     queries.zipWithIndex.foreach { case (query, i) =>
-      val above = Above(i, query.plan.outputSet, isState = false, isFilter = false, asked = None)
+      val above = Above(
+        i,
+        query.plan.outputSet,
+        isState = false,
+        isFilter = false,
+        asksOrder = false,
+        asked = None)
       nodes(visit(query.plan, Context(query.emit, None), above)).roots += 1
     }
   }
@@ -135,6 +143,7 @@ final private[rules] class FindShared(
       read: AttributeSet,
       isState: Boolean,
       isFilter: Boolean,
+      asksOrder: Boolean,
       asked: Option[Expression])
 
   private def visit(plan: LogicalPlan, at: Context, above: Above): Key = plan match {
@@ -154,10 +163,11 @@ final private[rules] class FindShared(
       val known = nodes.getOrElse(key, new Node(key, plan, at))
       val places = plan.output.indices.filter(i => above.read.contains(plan.output(i)))
       val isMore = isNew || above.isState && !known.isBelowState ||
-        !places.forall(known.read) || !known.by(above.query)
+        above.asksOrder && !known.asksOrder || !places.forall(known.read) || !known.by(above.query)
       known.asked += above.asked.map(overColumns(_, plan.output, known.plan.output))
       known.isBelowState ||= above.isState
       known.isBelowFilter ||= above.isFilter
+      known.asksOrder ||= above.asksOrder
       known.read ++= places
       known.by += above.query
       if (readers.nonEmpty) partBefore(known).foreach(known.read ++= _.columns)
@@ -172,6 +182,7 @@ final private[rules] class FindShared(
               ReadColumns(plan, child, read),
               known.isBelowState || isStateful(plan),
               plan.isInstanceOf[Filter],
+              known.asksOrder && passesOrder(plan) || asksOrder(plan),
               plan match {
                 case Filter(condition, _) => Some(condition)
                 case _ => None
@@ -212,6 +223,9 @@ final private[rules] class FindShared(
   private def losesOrder(plan: LogicalPlan): Boolean =
     version >= PlanVersion.orderedParts && isOrdered(plan)
 
+  private def losesOrderOfLimit(node: Node): Boolean = version >= PlanVersion.limitsOrder &&
+    node.asksOrder && SortBelow.limited(node.plan).nonEmpty
+
   /** Readers come before their inputs, so their number is known. */
   private def decide(node: Node): Unit = {
     node.times += node.roots
@@ -222,7 +236,9 @@ final private[rules] class FindShared(
         (version >= PlanVersion.valuesOfOne && !onlyState || queries.size > 1) && varying.isAt(
           plan))
     val isWorth = hasState(plan) || !onlyState && costs(plan)
-    if (mayBeShared(plan, version) && !losesOrder(plan) && !isTakenApart(
+    if (mayBeShared(
+        plan,
+        version) && !losesOrder(plan) && !losesOrderOfLimit(node) && !isTakenApart(
         node) && (isRead && isWorth && !onlyKept || differs)) {
       planner.refusal(node.hinted(plan), node.at.emit, node.isBelowState) match {
         case None => node.isPart = true

@@ -8,7 +8,7 @@ import io.firesteel.changelog.state.PlanVersion
 import scala.annotation.tailrec
 
 import org.apache.spark.sql.catalyst.expressions.{GetJsonObject, InputFileBlockLength, InputFileBlockStart, InputFileName, JsonToStructs, UserDefinedExpression}
-import org.apache.spark.sql.catalyst.plans.logical.{Aggregate, AnalysisHelper, Deduplicate, DeduplicateWithinWatermark, Distinct, EventTimeWatermark, Filter, Generate, GlobalLimit, Join, LogicalPlan, MapElements, MapInArrow, MapInPandas, MapPartitions, Offset, Project, ResolvedHint, SubqueryAlias, TypedFilter, Union, View}
+import org.apache.spark.sql.catalyst.plans.logical.{Aggregate, AnalysisHelper, Deduplicate, DeduplicateWithinWatermark, Distinct, EventTimeWatermark, Filter, Generate, GlobalLimit, Join, LocalLimit, LogicalPlan, MapElements, MapInArrow, MapInPandas, MapPartitions, Offset, Project, ResolvedHint, SubqueryAlias, TypedFilter, Union, View}
 
 /** Which nodes of a query can be a shared part, and what they cost. */
 private[rules] object SharableNodes {
@@ -70,6 +70,15 @@ private[rules] object SharableNodes {
 
   /** Whether a reader may take the rows in their order: a part has none. */
   def isOrdered(plan: LogicalPlan): Boolean = hasState(plan) && SortBelow(plan).nonEmpty
+
+  /** Whether what an operator tells depends on the order of its input's rows. */
+  def asksOrder(plan: LogicalPlan): Boolean = plan match {
+    case _: LocalLimit | _: GlobalLimit | _: Offset => true
+    case _ => false
+  }
+
+  def passesOrder(plan: LogicalPlan): Boolean =
+    plan.isInstanceOf[Project] || plan.isInstanceOf[Filter]
 
   /**
    * Operators that are read as they are, whatever stands above them.

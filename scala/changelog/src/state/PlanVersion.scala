@@ -205,7 +205,10 @@ private[changelog] object PlanVersion {
   /** `UNION ALL` of rows of open windows of different grids is one input of what is above it. */
   val otherGrids: Int = 21
 
-  val current: Int = otherGrids
+  /** Rows of a limit with an order have it for a limit above them, or the query is refused. */
+  val limitsOrder: Int = 21
+
+  val current: Int = limitsOrder
 }
 
 /**

@@ -100,6 +100,17 @@ class TopNStreamSuite extends ChangelogSuite {
     ).foreach(sql => assertFollows(schema, sql, batches))
   }
 
+  test("a limit of a limit that others read, too, takes rows in its order") {
+    val top = "(SELECT id, v FROM {t} ORDER BY v DESC, id LIMIT 4)"
+    Seq(
+      s"SELECT 'best' AS w, id FROM (SELECT * FROM $top LIMIT 1) UNION ALL SELECT 'all', id FROM $top",
+      s"SELECT 'best' AS w, id FROM (SELECT id FROM $top LIMIT 1 OFFSET 1) UNION ALL SELECT 'all', id FROM $top",
+      s"SELECT 'last' AS w, id FROM (SELECT id FROM $top OFFSET 2) UNION ALL SELECT 'all', id FROM $top"
+    ).foreach(sql => assertFollows(schema, sql, batches))
+    val filtered = s"SELECT id FROM $top WHERE id % 2 = 1 LIMIT 1"
+    assert(refusal(schema, filtered).contains("ORDER BY in a subquery"))
+  }
+
   test("LIMIT without ORDER BY keeps any rows, OFFSET without LIMIT leaves the first out") {
     val counts = "SELECT k, count(*) AS n FROM {t} GROUP BY k"
     Seq(

@@ -451,7 +451,12 @@ final private[changelog] class ParseQuery(
 
   private def limit(plan: LogicalPlan): ChangelogOperator = plan match {
     case sortedLimits(sorted) =>
-      if (sorted.order.isEmpty) refuseSort(sorted.rows)
+      if (sorted.order.isEmpty) {
+        refuseSort(sorted.rows)
+        if (begun.version >= PlanVersion.limitsOrder) {
+          SortBelow.limited(sorted.rows).foreach(sort => throw Unsupported(sort, refused))
+        }
+      }
       val its = keeping(sorted.ttl)
       val input = noEvents("LIMIT", its.read(sorted.rows))
       val topN = sorted.operator(computable("LIMIT", sorted.order, input), its.ttlMs)

@@ -4,7 +4,7 @@ import io.firesteel.changelog.sql.{InputHint, StateTtl}
 
 import scala.annotation.tailrec
 
-import org.apache.spark.sql.catalyst.plans.logical.{Expand, Filter, Generate, LogicalPlan, Project, RebalancePartitions, RepartitionOperation, ResolvedHint, Sort, SubqueryAlias, View}
+import org.apache.spark.sql.catalyst.plans.logical.{Expand, Filter, Generate, GlobalLimit, LocalLimit, LogicalPlan, Offset, Project, RebalancePartitions, RepartitionOperation, ResolvedHint, Sort, SubqueryAlias, View}
 
 /** An order in which rows reach what stands above them. */
 private[changelog] object SortBelow {
@@ -16,5 +16,15 @@ private[changelog] object SortBelow {
         _: InputHint | _: RepartitionOperation | _: RebalancePartitions | _: Generate | _: Expand =>
       apply(rows.children.head)
     case _ => None
+  }
+
+  /** The same, also of a limit's rows, which come in the order by which they are the first. */
+  @tailrec
+  def limited(rows: LogicalPlan): Option[Sort] = rows match {
+    case _: GlobalLimit | _: LocalLimit | _: Offset => limited(rows.children.head)
+    case _: Project | _: Filter | _: SubqueryAlias | _: View | _: ResolvedHint | _: StateTtl |
+        _: InputHint =>
+      limited(rows.children.head)
+    case _ => apply(rows)
   }
 }
